@@ -1,0 +1,93 @@
+#include "backends/cpu/core.h"
+
+#include <algorithm>
+
+#include "backends/cpu/tasks/tasks.h"
+
+namespace tw::cpu {
+namespace {
+
+struct Runner {
+  const TaskContext& context;
+  int64_t begin, end;
+
+  Result<void> operator()(const task::JoinTask&) const { return {}; }
+  template <class Task>
+  Result<void> operator()(const Task& task) const {
+    return run(task, context, begin, end);
+  }
+};
+
+struct Preparer {
+  const TaskContext& context;
+
+  template <class Task>
+  Result<PreparedPtr> operator()(const Task& task) const {
+    if constexpr (requires { tw::cpu::prepare(task, context); }) {
+      return tw::cpu::prepare(task, context);
+    } else {
+      return PreparedPtr();
+    }
+  }
+};
+
+/// Rough costs of one thread: what matters is the order of magnitude.
+struct Estimator {
+  task::Slots slots;
+  int64_t count(task::SlotId id) const { return slots[task::index(id)].count(); }
+
+  static int64_t products(int64_t n) { return n / 32; }
+  static int64_t elements(int64_t n) { return n / 2; }
+
+  int64_t operator()(const task::JoinTask&) const { return 0; }
+  int64_t operator()(const task::GemmTask& t) const {
+    const task::SlotInfo& a = slots[task::index(t.a.id)];
+    return products(count(t.c.id) * a.dims[a.rank - 1]);
+  }
+  int64_t operator()(const task::ConvTask& t) const {
+    const int64_t co = std::max<int64_t>(1, slots[task::index(t.w.id)].dims[0]);
+    return products(count(t.y.id) * (count(t.w.id) / co));
+  }
+  int64_t operator()(const task::PoolTask& t) const {
+    return elements(count(t.y.id)) * t.kernel[0] * t.kernel[1] * t.kernel[2] / 4;
+  }
+  int64_t operator()(const task::AttentionTask& t) const {
+    return products(2 * count(t.q.id) * slots[task::index(t.k.id)].dims[1]);
+  }
+  int64_t operator()(const task::NormTask& t) const { return elements(count(t.y.id)); }
+  int64_t operator()(const task::SoftmaxTask& t) const { return elements(count(t.y.id)); }
+  int64_t operator()(const task::ElementwiseTask& t) const { return elements(count(t.y[0].id)); }
+  int64_t operator()(const task::ReduceTask& t) const { return elements(count(t.x.id)) / 2; }
+  int64_t operator()(const task::GatherTask& t) const { return elements(count(t.y.id)); }
+  int64_t operator()(const task::ScatterTask& t) const { return elements(count(t.updates.id)); }
+  int64_t operator()(const task::CopyTask& t) const { return elements(count(t.y.id)); }
+  int64_t operator()(const task::ResizeTask& t) const { return 4 * count(t.y.id); }
+  int64_t operator()(const task::RecurrentTask& t) const { return count(t.w.id); }
+  int64_t operator()(const task::NonZeroTask& t) const { return count(t.x.id); }
+  int64_t operator()(const task::SortTask& t) const { return 16 * count(t.x.id); }
+  int64_t operator()(const task::ScanTask& t) const { return count(t.x.id); }
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Prepared>> prepare(const task::Record& record, const TaskContext& context) {
+  return task::visit(record, Preparer{context});
+}
+
+Result<void> run_tiles(const task::Record& record, const TaskContext& context, int64_t tile_begin,
+                       int64_t tile_end) {
+  if (tile_begin >= tile_end) return {};
+  if (context.prepared != nullptr) {
+    return task::visit(record, Runner{context, tile_begin, tile_end});
+  }
+  const PreparedPtr prepared = TRY(prepare(record, context));
+  TaskContext own = context;
+  own.prepared = prepared.get();
+  return task::visit(record, Runner{own, tile_begin, tile_end});
+}
+
+int64_t estimate_ns(const task::Record& record, task::Slots slots) {
+  return task::visit(record, Estimator{slots});
+}
+
+}  // namespace tw::cpu

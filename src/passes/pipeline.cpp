@@ -1,0 +1,89 @@
+#include "passes/pipeline.h"
+
+#include "ir/infer.h"
+#include "ir/verify.h"
+#include "passes/edit.h"
+
+namespace tw::passes {
+namespace {
+
+constexpr Pass kPipeline[] = {
+    {"fold_constants", fold_constants},            // first: later patterns match literals, not the arithmetic of shapes
+    {"remove_no_ops", remove_no_ops},              // an identity between two nodes hides every pattern
+    {"eliminate_common", eliminate_common},        // before fusions, which would tell equal nodes apart
+    {"eliminate_dead", eliminate_dead},            // uses are counted by what is needed
+    {"fuse_gelu", fuse_gelu},                      // before its parts go into larger fusions
+    {"fuse_linear", fuse_linear},                  // before attention: projections are no part of it
+    {"fuse_attention", fuse_attention},            // before decomposition, while softmax still stands
+    {"decompose_unlowered", decompose_unlowered},  // what follows sees only ops that lower
+    {"fold_decomposed", fold_constants},           // decompositions compute on weights
+    {"merge_transposes", merge_transposes},        // fusions and layouts leave pairs behind
+    {"remove_moves", remove_no_ops},               // merged transposes may move nothing
+    {"eliminate_common_again", eliminate_common},  // decompositions repeat each other
+    {"eliminate_dead_again", eliminate_dead},      // the sources of merged transposes
+    {"fuse_epilogue", fuse_epilogue},              // before elementwise fusion, which would take its nodes
+    {"fuse_elementwise", fuse_elementwise},        // last: everything that is left between tasks
+};
+
+Result<void> run(ir::Graph& graph, const PipelineOptions& options) {
+  for (const Pass& pass : kPipeline) {
+    if (options.skip.contains(pass.name)) continue;
+    const int fired = TRY(pass.run(graph).in(cat("pass ", pass.name)));
+    TRY(ir::verify(graph).in(cat("after pass ", pass.name)));
+    if (options.on_pass) options.on_pass(pass.name, fired, graph);
+  }
+  return {};
+}
+
+/// Inputs of a control node's body as the node sees them: captures and slices from its inputs, carried values from its outputs, whose
+/// types hold for every iteration.
+std::vector<ir::TensorType> body_input_types(const ir::Graph& graph, const ir::Node& node) {
+  const ir::NodeView view(node);
+  std::vector<ir::TensorType> types;
+  const auto in = [&](size_t i) { return graph.value(node.inputs[i]).type; };
+  if (node.op->name == "if") {
+    for (size_t i = 1; i < node.inputs.size(); ++i) types.push_back(in(i));
+    return types;
+  }
+  const auto n_carried = static_cast<size_t>(view.attr_int("n_carried"));
+  const bool loop = node.op->name == "loop";
+  if (loop) types = {{DType::kI64, {}}, {DType::kBool, {}}};
+  for (size_t i = 0; i < n_carried; ++i) types.push_back(graph.value(node.outputs[i]).type);
+  const size_t n_sliced = loop ? 0 : static_cast<size_t>(view.attr_int("num_scan_inputs"));
+  for (size_t i = (loop ? 2 : 0) + n_carried; i < node.inputs.size(); ++i) {
+    types.push_back(in(i));
+    if (types.size() <= n_carried + n_sliced && !loop) types.back().shape.erase(types.back().shape.begin());
+  }
+  return types;
+}
+
+Result<void> optimize_bodies(ir::Graph& graph, const PipelineOptions& options) {
+  for (ir::Node& node : graph.nodes) {
+    if (!is_control(node)) continue;
+    const std::vector<ir::TensorType> types = body_input_types(graph, node);
+    for (auto& [name, attr] : node.attrs) {
+      auto* body = std::get_if<std::shared_ptr<const ir::Graph>>(&attr);
+      if (body == nullptr) continue;
+      ir::Graph copy = **body;
+      copy.n_fresh_symbols = graph.n_fresh_symbols;
+      for (size_t i = 0; i < copy.inputs.size(); ++i) copy.value(copy.inputs[i]).type = types[i];
+      const std::string place = cat("node '", node.name, "', ", name);
+      TRY(ir::infer_graph(copy).in(place));
+      TRY(optimize(copy, options).in(place));
+      graph.n_fresh_symbols = copy.n_fresh_symbols;
+      *body = std::make_shared<const ir::Graph>(std::move(copy));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const Pass> pipeline() { return kPipeline; }
+
+Result<void> optimize(ir::Graph& graph, const PipelineOptions& options) {
+  TRY(optimize_bodies(graph, options));
+  return run(graph, options);
+}
+
+}  // namespace tw::passes

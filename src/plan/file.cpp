@@ -1,0 +1,228 @@
+// The plan file: a header, a table of sections, a checksum for every 4 MiB behind them, then the sections. Everything is found by
+// offsets from the table, so the file is mapped and used in place.
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <array>
+#include <thread>
+
+#include "base/atomic_file.h"
+#include "base/mmap.h"
+#include "plan/check.h"
+#include "plan/serialize.h"
+
+namespace tw::plan {
+namespace {
+
+constexpr std::array<char, 8> kMagic = {'T', 'W', 'P', 'L', 'A', 'N', '\x1a', '\n'};
+constexpr uint64_t kChunkBytes = uint64_t{4} << 20;
+constexpr uint64_t kPage = 4096;
+
+struct Header {
+  std::array<char, 8> magic = kMagic;
+  uint32_t version = kFormatVersion;
+  uint32_t n_sections = 0;
+  uint64_t file_bytes = 0;
+  uint64_t data_begin = 0;       // of the first section; a multiple of 4096
+  uint64_t n_chunks = 0;         // checksums, of the bytes from data_begin on
+  uint64_t table_hash = 0;       // of the section table and the chunk hashes
+  uint64_t header_hash = 0;      // of this header with this field 0
+};
+static_assert(sizeof(Header) == 56);
+
+struct Section {
+  std::array<char, 24> name = {};
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+};
+
+uint64_t hash(std::span<const std::byte> bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+
+template <class T>
+std::span<const std::byte> bytes_of(const T& value) {
+  return std::as_bytes(std::span<const T, 1>(&value, 1));
+}
+
+uint64_t hash_of(Header header) {
+  header.header_hash = 0;
+  return hash(bytes_of(header));
+}
+
+uint64_t round_up(uint64_t value) { return (value + kPage - 1) / kPage * kPage; }
+
+std::span<const std::byte> chunk(std::span<const std::byte> data, size_t i) {
+  const size_t begin = i * kChunkBytes;
+  return data.subspan(begin, std::min<size_t>(kChunkBytes, data.size() - begin));
+}
+
+/// The first chunk whose checksum is wrong, or nothing. Two threads: reading pages for the first time is the larger part.
+std::optional<size_t> find_bad_chunk(std::span<const std::byte> data, std::span<const uint64_t> expected) {
+  const auto check = [&](size_t first, size_t last) -> std::optional<size_t> {
+    for (size_t i = first; i < last; ++i)
+      if (hash(chunk(data, i)) != expected[i]) return i;
+    return std::nullopt;
+  };
+  if (expected.size() < 4) return check(0, expected.size());
+  std::optional<size_t> in_second;
+  const size_t middle = expected.size() / 2;
+  std::thread second([&] { in_second = check(middle, expected.size()); });
+  const std::optional<size_t> in_first = check(0, middle);
+  second.join();
+  return in_first ? in_first : in_second;
+}
+
+/// Header and tables of a mapped plan, checked.
+struct Opened {
+  std::shared_ptr<const MappedFile> file;
+  Header header;
+  std::vector<Section> sections;
+
+  std::span<const std::byte> find(std::string_view name) const {
+    for (const Section& section : sections)
+      if (std::string_view(section.name.data()) == name) return file->bytes().subspan(section.offset, section.bytes);
+    return {};
+  }
+};
+
+Result<Opened> open_plan(const std::string& path) {
+  Opened opened;
+  opened.file = TRY(MappedFile::open(path));
+  const std::span<const std::byte> bytes = opened.file->bytes();
+  if (bytes.size() < sizeof(Header) || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
+    return error(Code::kCorrupt, "is not a plan: it does not open with a plan's magic");
+  Header& header = opened.header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (header.version != kFormatVersion) return error(Code::kIncompatible, "is a plan of format version ", header.version, ", expected ", kFormatVersion);
+  if (header.header_hash != hash_of(header)) return error(Code::kCorrupt, "the header's checksum is wrong");
+  if (header.file_bytes != bytes.size()) return error(Code::kCorrupt, "has ", bytes.size(), " bytes, expected ", header.file_bytes);
+  const uint64_t table_bytes = header.n_sections * sizeof(Section) + header.n_chunks * sizeof(uint64_t);
+  if (header.n_sections > 64 || header.n_chunks > bytes.size() || header.data_begin > bytes.size() || sizeof(Header) + table_bytes > header.data_begin)
+    return error(Code::kCorrupt, "the section table does not fit the file");
+  const auto table = bytes.subspan(sizeof(Header), table_bytes);
+  if (hash(table) != header.table_hash) return error(Code::kCorrupt, "the section table's checksum is wrong");
+  opened.sections.resize(header.n_sections);
+  std::memcpy(static_cast<void*>(opened.sections.data()), table.data(), header.n_sections * sizeof(Section));
+  for (const Section& section : opened.sections)
+    if (section.name.back() != '\0' || section.offset < header.data_begin || section.offset > bytes.size() || section.bytes > bytes.size() - section.offset)
+      return error(Code::kCorrupt, "a section lies outside the file");
+  const auto data = bytes.subspan(header.data_begin);
+  if (header.n_chunks != (data.size() + kChunkBytes - 1) / kChunkBytes) return error(Code::kCorrupt, "has ", header.n_chunks, " checksums for ", data.size(), " bytes");
+  std::vector<uint64_t> expected(header.n_chunks);
+  std::memcpy(expected.data(), table.data() + header.n_sections * sizeof(Section), header.n_chunks * sizeof(uint64_t));
+  if (const auto bad = find_bad_chunk(data, expected))
+    return error(Code::kCorrupt, "bytes ", header.data_begin + *bad * kChunkBytes, " to ", std::min<uint64_t>(header.data_begin + (*bad + 1) * kChunkBytes, bytes.size()),
+                 " do not match their checksum");
+  return opened;
+}
+
+}  // namespace
+
+std::string_view contract_value(const Contract& contract, std::string_view key) {
+  for (const auto& [name, value] : contract)
+    if (name == key) return value;
+  return "";
+}
+
+Result<int64_t> write_plan(const Plan& plan, const std::string& path) {
+  ByteWriter contract, procedure, hsd, names;
+  put_contract(contract, plan.contract);
+  put_procedure(procedure, plan.main);
+  put_hsd(hsd, plan.programs);
+  put_names(names, plan);
+  const std::pair<std::string_view, std::span<const std::byte>> parts[] = {
+      {"contract", contract.bytes()}, {"procedure", procedure.bytes()}, {"hsd", hsd.bytes()}, {"names", names.bytes()}, {"weights", plan.weights}};
+  Header header;
+  header.n_sections = static_cast<uint32_t>(std::size(parts));
+  // The number of checksums moves the begin of the data only in whole pages, which does not change the number of checksums.
+  uint64_t data_bytes = 0;
+  for (const auto& [name, bytes] : parts) data_bytes = round_up(data_bytes) + bytes.size();
+  header.n_chunks = (data_bytes + kChunkBytes - 1) / kChunkBytes;
+  header.data_begin = round_up(sizeof(Header) + header.n_sections * sizeof(Section) + header.n_chunks * sizeof(uint64_t));
+  header.file_bytes = header.data_begin + data_bytes;
+  ByteWriter table;
+  uint64_t at = header.data_begin;
+  for (const auto& [name, bytes] : parts) {
+    at = round_up(at);
+    Section section;
+    std::copy(name.begin(), name.end(), section.name.begin());
+    section.offset = at;
+    section.bytes = bytes.size();
+    table.put(section);
+    at += bytes.size();
+  }
+  // Checksums need the data in order: one pass that hashes, one that writes. The padding between sections is zero.
+  const auto for_each_part = [&](auto&& emit) -> Result<void> {
+    static constexpr std::array<std::byte, kPage> kZeros{};
+    uint64_t position = 0;
+    for (const auto& [name, bytes] : parts) {
+      TRY(emit(std::span(kZeros).first(round_up(position) - position)));
+      TRY(emit(bytes));
+      position = round_up(position) + bytes.size();
+    }
+    return {};
+  };
+  XXH3_state_t state;
+  XXH3_64bits_reset(&state);
+  uint64_t in_chunk = 0;
+  TRY(for_each_part([&](std::span<const std::byte> bytes) -> Result<void> {
+    while (!bytes.empty()) {
+      const size_t n = std::min<size_t>(bytes.size(), kChunkBytes - in_chunk);
+      XXH3_64bits_update(&state, bytes.data(), n);
+      bytes = bytes.subspan(n);
+      in_chunk += n;
+      if (in_chunk < kChunkBytes) continue;
+      table.put(static_cast<uint64_t>(XXH3_64bits_digest(&state)));
+      XXH3_64bits_reset(&state);
+      in_chunk = 0;
+    }
+    return {};
+  }));
+  if (in_chunk > 0) table.put(static_cast<uint64_t>(XXH3_64bits_digest(&state)));
+  header.table_hash = hash(table.bytes());
+  header.header_hash = hash_of(header);
+
+  AtomicFile file = TRY(AtomicFile::create(path));
+  TRY(file.write(bytes_of(header)));
+  TRY(file.write(table.bytes()));
+  const std::vector<std::byte> gap(header.data_begin - sizeof(Header) - table.bytes().size());
+  TRY(file.write(gap));
+  TRY(for_each_part([&](std::span<const std::byte> bytes) { return file.write(bytes); }));
+  TRY(file.commit());
+  return static_cast<int64_t>(header.file_bytes);
+}
+
+Result<Plan> read_plan(const std::string& path, bool verify_programs) {
+  const auto place = cat("plan '", path, "'");
+  const Opened opened = TRY(open_plan(path).in(place));
+  Plan plan;
+  const auto section = [&](std::string_view name) { return ByteReader(opened.find(name), name); };
+  ByteReader contract = section("contract");
+  plan.contract = TRY(get_contract(contract).in(place));
+  ByteReader hsd = section("hsd");
+  plan.programs = TRY(get_hsd(hsd).in("hsd").in(place));
+  ByteReader procedure = section("procedure");
+  plan.main = TRY(get_procedure(procedure).in("procedure").in(place));
+  if (!opened.find("names").empty()) {
+    ByteReader names = section("names");
+    TRY(get_names(names, plan).in("names").in(place));
+  }
+  plan.weights = opened.find("weights");
+  plan.weights_owner = opened.file;
+  TRY(check_plan(plan, verify_programs).in(place));
+  return plan;
+}
+
+Result<std::vector<SectionSize>> plan_sections(const std::string& path) {
+  const Opened opened = TRY(open_plan(path).in(cat("plan '", path, "'")));
+  std::vector<SectionSize> sizes;
+  for (const Section& section : opened.sections) sizes.push_back({section.name.data(), static_cast<int64_t>(section.bytes)});
+  return sizes;
+}
+
+bool looks_like_plan(const std::string& path) {
+  const auto file = MappedFile::open(path);
+  return file.ok() && file.value()->size() >= static_cast<int64_t>(kMagic.size()) &&
+         std::memcmp(file.value()->data(), kMagic.data(), kMagic.size()) == 0;
+}
+
+}  // namespace tw::plan

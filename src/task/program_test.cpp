@@ -1,0 +1,109 @@
+#include "task/test_programs.h"
+
+namespace tw::task {
+namespace {
+
+BuildOptions tiles_for(int workers) {
+  BuildOptions options;
+  options.workers = workers;
+  return options;
+}
+
+Program diamond_program(int64_t rows) { return value_or_fail(build_program(diamond(Dim::symbol("rows")), {"rows"}, {rows}, {})); }
+
+bool alive_together(const Program& program, SlotId a, SlotId b) {
+  uint32_t first[2] = {~0U, ~0U}, last[2] = {0, 0};
+  for (const Record& record : program.records)
+    for (const Operand& operand : operands(record))
+      for (int k = 0; k < 2; ++k)
+        if (program.slot(operand.slot).root == (k == 0 ? a : b)) {
+          first[k] = std::min(first[k], record.seq);
+          last[k] = std::max(last[k], record.seq);
+        }
+  return first[0] <= last[1] && first[1] <= last[0];
+}
+
+TEST(MemoryPlan, BuffersAliveTogetherNeverOverlap) {
+  const Program program = diamond_program(8);
+  for (size_t a = 0; a < program.slots.size(); ++a)
+    for (size_t b = a + 1; b < program.slots.size(); ++b) {
+      const SlotInfo &x = program.slots[a], &y = program.slots[b];
+      if (x.space != Space::kArena || y.space != Space::kArena || !alive_together(program, x.root, y.root)) continue;
+      EXPECT_TRUE(x.offset_bytes + x.storage_bytes <= y.offset_bytes || y.offset_bytes + y.storage_bytes <= x.offset_bytes);
+    }
+}
+
+TEST(MemoryPlan, MemoryIsUsedAgainAfterTheLastRead) {
+  const Program program = diamond_program(8);
+  EXPECT_EQ(program.arena_bytes, liveness_lower_bound(program));
+  EXPECT_LT(program.arena_bytes, 4 * 8 * 64 * 4);
+}
+
+TEST(Build, AProgramThatWasBuiltIsProved) {
+  EXPECT_TRUE(verify(diamond_program(8)).ok());
+  for (const int workers : {2, 8, 132}) EXPECT_TRUE(verify(value_or_fail(build_program(two_gemms(200), {}, {}, tiles_for(workers)))).ok());
+}
+
+TEST(Build, TilesOfAnOpAreSharedByTheWorkers) {
+  const Program program = value_or_fail(build_program(two_gemms(480), {}, {}, tiles_for(8)));
+  EXPECT_EQ(program.queues.size(), 8U);
+  for (const Queue& queue : program.queues) EXPECT_GE(queue.count, 2U);
+}
+
+TEST(Build, AnEmptyTensorMakesATaskOfNoTiles) {
+  const Program program = diamond_program(0);
+  for (const Record& record : program.records) EXPECT_EQ(record.tile_end, 0U);
+}
+
+TEST(Instantiate, AnotherSizeGivesTheProgramThatItsOwnBuildGives) {
+  const Program other = value_or_fail(instantiate(diamond_program(8), {100}));
+  Program own = diamond_program(100);
+  EXPECT_EQ(print(other), print(own));
+}
+
+TEST(Instantiate, NegativeSizesAreRefused) {
+  Draft draft = diamond(Dim::symbol("rows") - Dim(4));
+  const Program program = value_or_fail(build_program(draft, {"rows"}, {8}, {}));
+  EXPECT_FALSE(instantiate(program, {3}).ok());
+}
+
+TEST(BindSymbols, AWrongDimNamesTheInputAndWhatWasExpected) {
+  const Program program = diamond_program(8);
+  EXPECT_EQ(value_or_fail(bind_symbols(program, {Dims{5, 64}}, {})), std::vector<int64_t>{5});
+  const auto wrong = bind_symbols(program, {Dims{5, 63}}, {});
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_EQ(wrong.error().message, "input 'x' is [5,63], expected [5,64]");
+}
+
+TEST(Region, ViewsOfOneStorageAreComparedExactly) {
+  DraftBuilder b;
+  const SlotId root = b.output({Dim(4), Dim(6)}, "y");
+  const SlotId left = b.view(root, {Dim(4), Dim(2)}, {Dim(6), Dim(1)}, Dim(0));
+  const SlotId right = b.view(root, {Dim(4), Dim(4)}, {Dim(6), Dim(1)}, Dim(2));
+  const SlotId x = b.input({Dim(4), Dim(2)}, "a"), z = b.input({Dim(4), Dim(4)}, "b");
+  b.emit(CopyTask{{x}, {left}}, "left");
+  b.emit(CopyTask{{z}, {right}}, "right");
+  EXPECT_TRUE(verify(value_or_fail(build_program(b.draft, {}, {}, {}))).ok());   // two halves, every element once
+}
+
+TEST(Verify, AnOutputThatIsNotWrittenInFullIsRefused) {
+  DraftBuilder b;
+  const SlotId root = b.output({Dim(4), Dim(6)}, "y");
+  const SlotId left = b.view(root, {Dim(4), Dim(2)}, {Dim(6), Dim(1)}, Dim(0));
+  const SlotId x = b.input({Dim(4), Dim(2)}, "a");
+  b.emit(CopyTask{{x}, {left}}, "left");
+  const auto built = build_program(b.draft, {}, {}, {});
+  ASSERT_FALSE(built.ok());
+  EXPECT_EQ(built.error().message, "output 'y': 8 of 24 elements are written");
+}
+
+TEST(Verify, TwoWritersOfAnElementAreRefused) {
+  DraftBuilder b;
+  const SlotId x = b.input({Dim(4), Dim(6)}, "x"), y = b.output({Dim(4), Dim(6)}, "y");
+  b.unary(x, y, "first");
+  b.unary(x, y, "second");
+  EXPECT_FALSE(build_program(b.draft, {}, {}, {}).ok());
+}
+
+}  // namespace
+}  // namespace tw::task
