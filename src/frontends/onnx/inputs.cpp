@@ -64,7 +64,7 @@ Result<ir::Shape> model_shape(const RawInput& input, Symbols& symbols) {
   std::vector<int64_t> sizes;  // symbols count as 1
   for (const RawDim& dim : *input.shape) {
     const size_t axis = shape.size();
-    if (dim.size) {
+    if (dim.size && *dim.size != -1) {   // exporters write -1 for a size that is open
       if (*dim.size > kMaxDimension)
         return error(Code::kInvalidModel, "dimension ", axis, " is ", *dim.size,
                      ", expected at most ", kMaxDimension);
@@ -73,7 +73,7 @@ Result<ir::Shape> model_shape(const RawInput& input, Symbols& symbols) {
       shape.push_back(is_name(dim.symbol) ? symbols.named(dim.symbol)
                                           : symbols.unnamed(input.name, axis));
     }
-    sizes.push_back(dim.size.value_or(1));
+    sizes.push_back(dim.size && *dim.size != -1 ? *dim.size : 1);
   }
   TRY(to_dims(sizes));
   return shape;

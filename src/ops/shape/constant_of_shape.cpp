@@ -59,6 +59,7 @@ Result<void> import_value(ir::ImportContext& c) {
                    value == nullptr ? "no tensor" : value->type_text(),
                    ", expected a tensor of one element");
     inputs.push_back(c.b().constant(value->reshaped({})));
+    c.attrs().erase("value");
   }
   c.set_out(0, TRY(c.b().op("constant_of_shape", inputs)));
   return {};

@@ -43,6 +43,7 @@ Result<void> import_with_ratio(ir::ImportContext& c) {
   const std::vector<ir::ValueId> outputs =
       TRY(c.b().ops("dropout", {c.in(0)}, c.attrs(), c.n_outputs()));
   for (size_t i = 0; i < outputs.size(); ++i) c.set_out(i, outputs[i]);
+  c.attrs().clear();
   return {};
 }
 

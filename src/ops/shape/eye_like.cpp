@@ -47,6 +47,7 @@ Result<void> import_eye_like(ir::ImportContext& c) {
     c.attrs().insert_or_assign("dtype", std::string(dtype_name(dtype)));
   }
   c.set_out(0, TRY(c.b().op("eye_like", {c.in(0)}, c.attrs())));
+  c.attrs().clear();
   return {};
 }
 

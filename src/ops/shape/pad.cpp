@@ -220,6 +220,7 @@ Result<void> import_attrs(ir::ImportContext& c) {
   const ir::ValueId value = c.b().scalar(c.value(0).type.dtype, c.attr_float("value", 0));
   c.set_out(0, TRY(c.b().op("pad", {c.in(0), pads, value},
                             {{"mode", c.attr_string("mode", "constant")}})));
+  for (const char* done : {"pads", "value", "mode"}) c.attrs().erase(done);
   return {};
 }
 

@@ -193,6 +193,7 @@ Result<void> import_attrs(ir::ImportContext& c) {
                                      c.b().ints(c.attr_ints("ends"))};
   if (c.attrs().contains("axes")) inputs.push_back(c.b().ints(c.attr_ints("axes")));
   c.set_out(0, TRY(c.b().op("slice", inputs)));
+  for (const char* done : {"starts", "ends", "axes"}) c.attrs().erase(done);
   return {};
 }
 

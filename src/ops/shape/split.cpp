@@ -106,6 +106,7 @@ Result<void> import_split_attr(ir::ImportContext& c) {
   const std::vector<ir::ValueId> outputs =
       TRY(c.b().ops("split", inputs, c.attrs(), c.n_outputs()));
   for (size_t i = 0; i < outputs.size(); ++i) c.set_out(i, outputs[i]);
+  c.attrs().clear();
   return {};
 }
 

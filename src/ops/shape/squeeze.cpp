@@ -59,6 +59,7 @@ Result<void> import_axes_attr(ir::ImportContext& c) {
   std::vector<ir::ValueId> inputs = {c.in(0)};
   if (c.attrs().contains("axes")) inputs.push_back(c.b().ints(c.attr_ints("axes")));
   c.set_out(0, TRY(c.b().op("squeeze", inputs)));
+  c.attrs().erase("axes");
   return {};
 }
 

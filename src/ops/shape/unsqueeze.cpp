@@ -37,6 +37,7 @@ Result<void> lower(LowerContext& c) {
 Result<void> import_axes_attr(ir::ImportContext& c) {
   const ir::ValueId axes = c.b().ints(c.attr_ints("axes"));
   c.set_out(0, TRY(c.b().op("unsqueeze", {c.in(0), axes})));
+  c.attrs().erase("axes");
   return {};
 }
 

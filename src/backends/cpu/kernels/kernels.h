@@ -2,17 +2,15 @@
 // them an instruction set.
 //
 // Rules that hold for every function:
-// - Sizes and strides count elements and are int64_t; 0 is legal; strides may exceed the extent. No
-// alignment is needed
-//   except where said. Nothing is read or written outside the stated extents; nothing allocates,
-//   fails or keeps state.
+// - Sizes and strides count elements and are int64_t; 0 is legal; strides may exceed the extent.
+//   No alignment is needed except where said. Nothing is read or written outside the stated
+//   extents; nothing allocates, fails or keeps state.
 // - Outputs do not overlap inputs, except that a function whose output has the same index space as
-// an input
-//   (`y[i]` from `x[i]`) may be given the same pointer for both.
-// - The bits of an output element depend on its own inputs and on the reduced length only, never on
-// how the caller splits
-//   rows and columns. They may differ between instruction sets (kSse42 has no FMA).
-// - Subnormals are kept; NaN in gives NaN out unless said.
+//   an input (`y[i]` from `x[i]`) may be given the same pointer for both.
+// - The bits of an output element depend on its own inputs and on the reduced length only, never
+//   on how the caller splits rows and columns. They may differ between instruction sets (kSse42
+//   has no FMA).
+// - Subnormals are kept except where said; NaN in gives NaN out unless said.
 #pragma once
 
 #include <cstdint>

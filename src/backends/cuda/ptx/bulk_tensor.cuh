@@ -8,7 +8,7 @@
 
 namespace tw::cuda::ptx {
 
-/// PTX ISA 9.7.9.27.1.2, cp.async.bulk.tensor: copies the box at (column, row) into shared memory and
+/// PTX ISA, cp.async.bulk.tensor: copies the box at (column, row) into shared memory and
 /// adds its bytes to `barrier`. Elements outside the tensor arrive as zero and are counted too.
 __device__ __forceinline__ void cp_async_bulk_tensor_2d(uint32_t destination, const CUtensorMap& map,
                                                         int column, int row, uint32_t barrier,
@@ -20,19 +20,19 @@ __device__ __forceinline__ void cp_async_bulk_tensor_2d(uint32_t destination, co
       : "memory");
 }
 
-/// PTX ISA 9.7.9.17, prefetch.tensormap: brings the map itself into the descriptor cache.
+/// PTX ISA, prefetch.tensormap: brings the map itself into the descriptor cache.
 __device__ __forceinline__ void prefetch_tensormap(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
-/// PTX ISA 9.7.9.19, createpolicy: lines that leave the L2 first (data read once).
+/// PTX ISA, createpolicy: lines that leave the L2 first (data read once).
 __device__ __forceinline__ uint64_t createpolicy_evict_first() {
   uint64_t policy;
   asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
   return policy;
 }
 
-/// PTX ISA 9.7.9.19, createpolicy: lines that leave the L2 last (data every block reads).
+/// PTX ISA, createpolicy: lines that leave the L2 last (data every block reads).
 __device__ __forceinline__ uint64_t createpolicy_evict_last() {
   uint64_t policy;
   asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
