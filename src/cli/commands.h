@@ -9,7 +9,11 @@ namespace tw::cli {
 
 extern const Command kBuildCommand;
 extern const Command kRunCommand;
+extern const Command kBenchCommand;
+extern const Command kVerifyCommand;
 extern const Command kInspectCommand;
+extern const Command kExplainCommand;
+extern const Command kDoctorCommand;
 
 /// In the order of the overview.
 std::span<const Command* const> commands();

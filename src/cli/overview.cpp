@@ -11,7 +11,8 @@
 namespace tw::cli {
 namespace {
 
-constexpr const Command* kCommands[] = {&kBuildCommand, &kRunCommand, &kInspectCommand};
+constexpr const Command* kCommands[] = {&kBuildCommand,   &kRunCommand,     &kBenchCommand, &kVerifyCommand,
+                                        &kInspectCommand, &kExplainCommand, &kDoctorCommand};
 
 }  // namespace
 

@@ -63,6 +63,10 @@ Result<plan::Plan> compile(ir::Graph graph, const planner::TargetServices& targe
   plan::Plan plan;
   TRY(ir::verify(graph));
 
+  // A pass may find that an output is a value that stands elsewhere too; the signature keeps the model's names.
+  std::vector<std::string> output_names;
+  for (const ir::ValueId id : graph.outputs) output_names.push_back(graph.value(id).name);
+
   report("optimize", 0.1);
   passes::PipelineOptions passes;
   passes.skip = options.skip_passes;
@@ -83,6 +87,7 @@ Result<plan::Plan> compile(ir::Graph graph, const planner::TargetServices& targe
   report("weights", 0.9);
   TRY(place_weights(lowered, plan));
   plan.main = std::move(lowered.main);
+  for (size_t i = 0; i < output_names.size(); ++i) plan.main.outputs[i].name = output_names[i];
   plan.contract = {{"target", target.name()}, {"kernel_abi", cat(plan::kKernelAbi)}, {"model", options.model_hash}, {"workers", cat(options.workers)}};
   for (const auto& [key, value] : options.describe) plan.contract.emplace_back(key, value);
   return plan;

@@ -14,9 +14,10 @@ struct MatrixView {
   int64_t rows, cols, pitch;
 };
 
-/// Describes boxes of `box_rows` rows x 64 columns of `matrix`, stored with the 128-byte swizzle; what lies
-/// outside the matrix reads as zero. `matrix.data` must be 16-byte aligned and the pitch a multiple of 8.
-/// Finds the driver's encoder at each call, so that nothing links the driver library.
+/// Describes boxes of `box_rows` rows x 64 columns of `matrix`, stored with the 128-byte swizzle;
+/// what lies outside the matrix reads as zero. `matrix.data` must be 16-byte aligned and the pitch
+/// a multiple of 8. Finds the driver's encoder at each call, so that nothing links the driver
+/// library.
 cudaError_t encode_box_map(const MatrixView& matrix, int box_rows, CUtensorMap* map);
 
 }  // namespace tw::cuda

@@ -17,16 +17,16 @@ namespace tw::onnx {
 
 /// The fields as they stand in the message; spans are empty where a field is absent.
 struct TensorFields {
-  std::span<const int64_t> dims;
+  std::span<const int64_t> dims = {};
   int data_type = 0;
-  std::string_view raw;                // raw_data: the elements as they lie in memory
-  std::span<const float> floats;       // float_data
-  std::span<const double> doubles;     // double_data
-  std::span<const int32_t> ints32;     // int32_data: every type of at most 32 bits but u32
-  std::span<const int64_t> ints64;     // int64_data
-  std::span<const uint64_t> uints64;   // uint64_data: u32 and u64
+  std::string_view raw = {};                // raw_data: the elements as they lie in memory
+  std::span<const float> floats = {};       // float_data
+  std::span<const double> doubles = {};     // double_data
+  std::span<const int32_t> ints32 = {};     // int32_data: every type of at most 32 bits but u32
+  std::span<const int64_t> ints64 = {};     // int64_data
+  std::span<const uint64_t> uints64 = {};   // uint64_data: u32 and u64
   bool is_external = false;
-  std::vector<std::pair<std::string, std::string>> external;
+  std::vector<std::pair<std::string, std::string>> external = {};
 };
 
 /// The element type with this number in ONNX. A type that we do not have is refused with its name.

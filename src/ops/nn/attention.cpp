@@ -185,7 +185,7 @@ Result<void> lower(LowerContext& c) {
 }
 
 /// ONNX's additive or boolean mask of rank 2 to 4 as f32 of rank 4.
-ir::ValueId import_mask(Steps& s, ir::ValueId mask, const ir::TensorType& type) {
+ir::ValueId import_mask(Steps& s, ir::ValueId mask, ir::TensorType type) {
   if (type.dtype == DType::kBool) {
     const double hidden = -std::numeric_limits<double>::infinity();
     mask = s.op("where", {mask, s.scalar(DType::kF32, 0), s.scalar(DType::kF32, hidden)});
@@ -198,7 +198,7 @@ ir::ValueId import_mask(Steps& s, ir::ValueId mask, const ir::TensorType& type) 
 /// An operand of rank 4 [b, heads, length, size] or 3 [b, length, heads * size] as [b, length,
 /// heads, size].
 ir::ValueId import_operand(Steps& s, ir::ValueId x, int64_t heads, Dim* size) {
-  const ir::Shape& shape = s.type(x).shape;
+  const ir::Shape shape = s.type(x).shape;
   *size = shape.back();
   if (shape.size() == 4) return s.transpose(x, {0, 2, 1, 3});
   if (!shape.back().is_constant() || heads < 1 || shape.back().constant() % heads != 0) {

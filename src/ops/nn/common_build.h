@@ -34,7 +34,8 @@ class Steps {
   ir::ValueId cast(ir::ValueId x, DType to);
   ir::ValueId scalar(DType dtype, double value) { return b_.scalar(dtype, value); }
   ir::ValueId ints(const std::vector<int64_t>& values) { return b_.ints(values); }
-  const ir::TensorType& type(ir::ValueId x) const { return b_.type(x); }
+  /// By value: new nodes move the graph's values.
+  ir::TensorType type(ir::ValueId x) const { return b_.type(x); }
 
   /// `x`, or the first failure.
   Result<ir::ValueId> done(ir::ValueId x) const;

@@ -191,7 +191,7 @@ ir::ValueId spread_out(Steps& s, ir::ValueId x, const std::vector<int64_t>& stri
 
 /// w [ci, co / g, k..] as the weight of the convolution: [co, ci / g, k.. backwards].
 ir::ValueId flip_weight(Steps& s, ir::ValueId w, int64_t group, size_t n_spatial) {
-  const ir::Shape& shape = s.type(w).shape;
+  const ir::Shape shape = s.type(w).shape;
   ShapeBuilder grouped(s), merged(s);
   std::vector<int64_t> swap{0, 2, 1};
   const int64_t in_a_group = shape[0].constant() / group, out_a_group = shape[1].constant();
@@ -245,7 +245,7 @@ Result<ir::ValueId> as_convolution(ir::DecomposeContext& c, const Sizes& sizes) 
 }
 
 Result<void> decompose(ir::DecomposeContext& c) {
-  const ir::Shape& w = c.type(1).shape;
+  const ir::Shape w = c.type(1).shape;  // a copy: new nodes move values
   const Sizes sizes = TRY(sizes_of(c, c.type(0).shape, w));
   if (!w[0].is_constant() || !w[1].is_constant())
     return error(Code::kUnsupported, "'w' has ", w[0], " by ", w[1], " channels, expected numbers");

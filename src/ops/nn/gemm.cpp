@@ -47,7 +47,7 @@ Result<void> decompose(ir::DecomposeContext& c) {
     return s.status();
   }
   const ir::ValueId bias = scaled(c.in(2), c.attr_float("beta"));
-  const ir::Shape& bias_shape = c.type(2).shape;
+  const ir::Shape bias_shape = c.type(2).shape;  // a copy: new nodes move values
   const bool is_row = bias_shape.size() == 1 && bias_shape[0] == c.out_type(0).shape[1];
   if (is_row && is_gemm_type(dtype))
     c.set_out(0, s.op("linear", {a, weight, bias}));

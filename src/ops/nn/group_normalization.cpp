@@ -31,7 +31,7 @@ Result<void> infer(ir::InferContext& c) {
 Result<void> decompose(ir::DecomposeContext& c) {
   Steps s(c.b());
   const ir::ValueId x = c.in(0);
-  const ir::Shape& dims = c.type(0).shape;
+  const ir::Shape dims = c.type(0).shape;  // a copy: new nodes move values
   const int64_t n_groups = c.attr_int("num_groups");
   ShapeBuilder grouped(s);
   grouped.add_dim_of(x, 0).add(n_groups).add(dims[1].constant() / n_groups);
@@ -46,7 +46,7 @@ Result<void> decompose(ir::DecomposeContext& c) {
 
 /// Before opset 21 scale and bias are a group's, not a channel's.
 Result<void> import_18(ir::ImportContext& c) {
-  const ir::Shape& x = c.value(0).type.shape;
+  const ir::Shape x = c.value(0).type.shape;
   const int64_t n_groups = c.attr_int("num_groups", 0);
   if (x.size() < 2 || !x[1].is_constant() || n_groups < 1)
     return error(Code::kUnsupported,

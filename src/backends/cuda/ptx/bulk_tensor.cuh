@@ -10,11 +10,12 @@ namespace tw::cuda::ptx {
 
 /// PTX ISA, cp.async.bulk.tensor: copies the box at (column, row) into shared memory and
 /// adds its bytes to `barrier`. Elements outside the tensor arrive as zero and are counted too.
-__device__ __forceinline__ void cp_async_bulk_tensor_2d(uint32_t destination, const CUtensorMap& map,
-                                                        int column, int row, uint32_t barrier,
-                                                        uint64_t cache_policy) {
+__device__ __forceinline__ void cp_async_bulk_tensor_2d(uint32_t destination,
+                                                        const CUtensorMap& map, int column, int row,
+                                                        uint32_t barrier, uint64_t cache_policy) {
   asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint"
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_"
+      "hint"
       " [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(destination),
       "l"(&map), "r"(column), "r"(row), "r"(barrier), "l"(cache_policy)
       : "memory");

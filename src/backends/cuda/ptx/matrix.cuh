@@ -22,8 +22,8 @@ __device__ __forceinline__ uint32_t movmatrix_trans(uint32_t in) {
 }
 
 /// PTX ISA, mma.m16n8k16: d[16, 8] += a[16, 16] x b[16, 8], bf16 in, fp32 sums.
-__device__ __forceinline__ void mma_m16n8k16_bf16(float (&d)[4], const uint32_t (&a)[4], uint32_t b_low,
-                                                  uint32_t b_high) {
+__device__ __forceinline__ void mma_m16n8k16_bf16(float (&d)[4], const uint32_t (&a)[4],
+                                                  uint32_t b_low, uint32_t b_high) {
   asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
       "{%8, %9}, {%0, %1, %2, %3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])

@@ -28,8 +28,8 @@ __device__ __forceinline__ float4 ld_relaxed_gpu(const float4* address) {
 
 /// PTX ISA, st.relaxed: four words that another block may be reading.
 __device__ __forceinline__ void st_relaxed_gpu(float4* address, float4 value) {
-  asm volatile("st.relaxed.gpu.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(address), "f"(value.x), "f"(value.y),
-               "f"(value.z), "f"(value.w)
+  asm volatile("st.relaxed.gpu.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(address), "f"(value.x),
+               "f"(value.y), "f"(value.z), "f"(value.w)
                : "memory");
 }
 

@@ -1,4 +1,5 @@
-// Host side of the streaming GEMM: planning, refusals, and one launch for each of the four instances.
+// Host side of the streaming GEMM: planning, refusals, and one launch for each of the four
+// instances.
 #include "backends/cuda/tasks/gemm_stream.h"
 
 #include "backends/cuda/tasks/gemm_stream.cuh"
@@ -41,8 +42,8 @@ constexpr Instance instance_of() {
   return {Variant::kConfig.max_m(), Variant::kConfig.smem_bytes(), gemm_stream_kernel<Variant>};
 }
 
-constexpr Instance kInstances[] = {instance_of<RowsOfX8>(), instance_of<RowsOfX16>(), instance_of<RowsOfX32>(),
-                                   instance_of<RowsOfX64>()};
+constexpr Instance kInstances[] = {instance_of<RowsOfX8>(), instance_of<RowsOfX16>(),
+                                   instance_of<RowsOfX32>(), instance_of<RowsOfX64>()};
 constexpr int kMaxM = RowsOfX64::kConfig.max_m();
 
 const Instance& instance_for(int m) {
@@ -53,9 +54,10 @@ const Instance& instance_for(int m) {
 
 constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
-// Into how many slices K is cut: the count that leaves the busiest of kBlocks blocks the least to stream, when a
-// block has at most one warp tile a warp; among equals the largest, which keeps the most warps busy. Part of the
-// meaning of a weight: kBlocks is a constant of that meaning, not the machine's number of multiprocessors.
+// Into how many slices K is cut: the count that leaves the busiest of kBlocks blocks the least to
+// stream, when a block has at most one warp tile a warp; among equals the largest, which keeps the
+// most warps busy. Part of the meaning of a weight: kBlocks is a constant of that meaning, not the
+// machine's number of multiprocessors.
 int k_slices_of(int n, int k) {
   constexpr int kBlocks = 132, kMaxTiles = 8, kMinSliceChunks = 8, kMaxSlices = 16;
   const int tiles = ceil_div(n, kWarpRows), chunks = ceil_div(k, kChunkK);
@@ -93,12 +95,18 @@ GemmStreamPlan plan_gemm_stream(int n, int k, int sm_count) {
 const char* gemm_stream_refusal(const GemmStreamArgs& a, const GemmStreamPlan& plan) {
   if (a.m < 1 || a.m > kMaxM) return "gemm_stream takes 1 to 64 rows of x";
   if (a.n < 1 || a.k < 1) return "gemm_stream takes no empty weight";
-  if (a.k % 8 != 0) return "gemm_stream takes K in multiples of 8: the copy engine moves 16 bytes at least";
-  if (a.x_pitch % 8 != 0 || a.w_pitch % 8 != 0) return "gemm_stream takes rows of x and w at multiples of 16 bytes";
-  if (a.x_pitch < a.k || a.w_pitch < a.k || a.y_pitch < a.n) return "gemm_stream takes pitches no smaller than a row";
-  if (a.y_pitch % 2 != 0 || !aligned(a.y, 4)) return "gemm_stream takes rows of y at multiples of 4 bytes";
-  if (!aligned(a.x, 16) || !aligned(a.w, 16)) return "gemm_stream takes x and w at 16-byte aligned addresses";
-  if (plan.k_slices != k_slices_of(a.n, a.k)) return "gemm_stream was given the plan of another weight";
+  if (a.k % 8 != 0)
+    return "gemm_stream takes K in multiples of 8: the copy engine moves 16 bytes at least";
+  if (a.x_pitch % 8 != 0 || a.w_pitch % 8 != 0)
+    return "gemm_stream takes rows of x and w at multiples of 16 bytes";
+  if (a.x_pitch < a.k || a.w_pitch < a.k || a.y_pitch < a.n)
+    return "gemm_stream takes pitches no smaller than a row";
+  if (a.y_pitch % 2 != 0 || !aligned(a.y, 4))
+    return "gemm_stream takes rows of y at multiples of 4 bytes";
+  if (!aligned(a.x, 16) || !aligned(a.w, 16))
+    return "gemm_stream takes x and w at 16-byte aligned addresses";
+  if (plan.k_slices != k_slices_of(a.n, a.k))
+    return "gemm_stream was given the plan of another weight";
   if (plan.k_slices > 1 && (a.partials == nullptr || !aligned(a.partials, 16)))
     return "gemm_stream needs scratch for this weight, since its K is cut";
   return nullptr;
@@ -127,7 +135,8 @@ cudaError_t launch_gemm_stream(const GemmStreamArgs& args, const GemmStreamPlan&
                           .warp_tiles = plan.warp_tiles,
                           .k_chunks = ceil_div(args.k, kChunkK),
                           .k_slices = plan.k_slices};
-  cudaError_t error = encode_box_map({args.w, args.n, args.k, args.w_pitch}, kWarpRows, &params.w_map);
+  cudaError_t error =
+      encode_box_map({args.w, args.n, args.k, args.w_pitch}, kWarpRows, &params.w_map);
   if (error != cudaSuccess) return error;
   error = encode_box_map({args.x, args.m, args.k, args.x_pitch}, instance.max_m, &params.x_map);
   if (error != cudaSuccess) return error;

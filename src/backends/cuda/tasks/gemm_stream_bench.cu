@@ -1,9 +1,10 @@
-// The streaming GEMM against cuBLASLt at the matrix shapes of an 8B language model: each alone, and the four of a
-// layer as a dependent chain. A row checks its answer, then times.
+// The streaming GEMM against cuBLASLt at the matrix shapes of an 8B language model: each alone, and
+// the four of a layer as a dependent chain. A row checks its answer, then times.
 //
-// What is timed: replays of one CUDA graph of many products over different weights (hundreds of MB, so that
-// nothing is left in the L2 from one use of a weight to the next), divided by the number of products. cuBLASLt
-// is captured the same way, each of the first eight algorithms of its heuristic, and the fastest counts.
+// What is timed: replays of one CUDA graph of many products over different weights (hundreds of MB,
+// so that nothing is left in the L2 from one use of a weight to the next), divided by the number of
+// products. cuBLASLt is captured the same way, each of the first eight algorithms of its heuristic,
+// and the fastest counts.
 #include "backends/cuda/tasks/gemm_stream.h"
 #include "backends/cuda/testing/cublaslt_peer.cuh"
 #include "backends/cuda/testing/device_data.cuh"
@@ -41,7 +42,8 @@ constexpr int kMaxRows = 64;
 constexpr int kRounds = 21;
 constexpr double kRotatedBytes = 400e6;
 constexpr int kNodes = 24;
-// Weight bytes a second that bulk copies into shared memory reach on an H200 with nothing else to do.
+// Weight bytes a second that bulk copies into shared memory reach on an H200 with nothing else to
+// do.
 constexpr double kCeiling = 4.66e12;
 
 double bytes_of(const Shape& shape) { return 2.0 * shape.n * shape.k; }
@@ -75,7 +77,8 @@ struct Bench {
     for (int op = 0; op < kOps; ++op) {
       const Shape& shape = kLayer[op];
       const int copies = std::max(kLayers, static_cast<int>(kRotatedBytes / bytes_of(shape)) + 1);
-      const float scale = std::sqrt(3.0f / static_cast<float>(shape.k));  // keeps the size of x along a chain
+      const float scale =
+          std::sqrt(3.0f / static_cast<float>(shape.k));  // keeps the size of x along a chain
       for (int i = 0; i < copies; ++i)
         weights[op].push_back(uniform_bf16(size_t(shape.n) * shape.k, 100 * op + i, scale));
       y.push_back(DeviceArray<Bf16>(size_t{kMaxRows} * shape.n));
@@ -118,7 +121,8 @@ struct Bench {
 
   std::unique_ptr<CublasLtPeer> peer_of(int op, int m, bool chained) const {
     const GemmStreamArgs a = args(op, 0, m, chained);
-    return std::unique_ptr<CublasLtPeer>(new CublasLtPeer(cublaslt, {m, a.n, a.k, a.x_pitch, a.y_pitch}, workspace));
+    return std::unique_ptr<CublasLtPeer>(
+        new CublasLtPeer(cublaslt, {m, a.n, a.k, a.x_pitch, a.y_pitch}, workspace));
   }
 };
 
@@ -135,7 +139,8 @@ void check_answer(const Bench& bench, int op, int m) {
   const auto y = bench.y[op].to_host();
   const auto want = exact.to_host(), scale = magnitude.to_host();
   for (size_t i = 0; i < want.size(); ++i) {
-    if (std::fabs(__bfloat162float(y[i]) - want[i]) <= gemm_tolerance(want[i], scale[i], a.k)) continue;
+    if (std::fabs(__bfloat162float(y[i]) - want[i]) <= gemm_tolerance(want[i], scale[i], a.k))
+      continue;
     std::fprintf(stderr, "%s m %d: element %zu is %g, expected %g\n", kLayer[op].name, m, i,
                  static_cast<double>(__bfloat162float(y[i])), want[i]);
     std::exit(1);
@@ -170,10 +175,18 @@ Row bench_alone(const Bench& bench, int op, int m) {
       for (int i = 0; i < nodes; ++i) bench.launch_peer(*peer, algorithm, op, i, m, false, to);
     });
   const auto times = time_all(bench, graphs, nodes);
-  const auto best = std::min_element(times.begin() + 2, times.end(),
-                                     [](const NodeTime& a, const NodeTime& b) { return a.median < b.median; });
-  return {kLayer[op].name, kLayer[op].n, kLayer[op].k, m, times[0], times[1], *best,
-          static_cast<int>(best - times.begin()) - 2, bytes_of(kLayer[op])};
+  const auto best =
+      std::min_element(times.begin() + 2, times.end(),
+                       [](const NodeTime& a, const NodeTime& b) { return a.median < b.median; });
+  return {kLayer[op].name,
+          kLayer[op].n,
+          kLayer[op].k,
+          m,
+          times[0],
+          times[1],
+          *best,
+          static_cast<int>(best - times.begin()) - 2,
+          bytes_of(kLayer[op])};
 }
 
 /// `algorithms`: what was fastest alone.
@@ -183,7 +196,8 @@ Row bench_chain(const Bench& bench, int m, const int (&algorithms)[kOps]) {
   Graphs graphs;
   for (const bool overlap : {true, false})
     add_graph(graphs, bench, [&](cudaStream_t to) {
-      for (int i = 0; i < kLayers * kOps; ++i) bench.launch_ours(i % kOps, i / kOps, m, true, overlap, to);
+      for (int i = 0; i < kLayers * kOps; ++i)
+        bench.launch_ours(i % kOps, i / kOps, m, true, overlap, to);
     });
   add_graph(graphs, bench, [&](cudaStream_t to) {
     for (int i = 0; i < kLayers * kOps; ++i) {
@@ -199,11 +213,13 @@ Row bench_chain(const Bench& bench, int m, const int (&algorithms)[kOps]) {
 }
 
 void print(const Row& row) {
-  std::printf("%-18s %5d x %-5d M=%-2d %7.2f us (%.2f..%.2f)  plain edges %7.2f  %.2f TB/s %3.0f%% of ceiling  "
-              "cuBLASLt %7.2f (#%d)  %.2fx  ok\n",
-              row.name.c_str(), row.n, row.k, row.m, row.ours.median, row.ours.p10, row.ours.p90,
-              row.ours_plain.median, row.rate() * 1e-12, 100 * row.rate() / kCeiling, row.peer.median,
-              row.peer_algorithm, row.ratio());
+  std::printf(
+      "%-18s %5d x %-5d M=%-2d %7.2f us (%.2f..%.2f)  plain edges %7.2f  %.2f TB/s %3.0f%% of "
+      "ceiling  "
+      "cuBLASLt %7.2f (#%d)  %.2fx  ok\n",
+      row.name.c_str(), row.n, row.k, row.m, row.ours.median, row.ours.p10, row.ours.p90,
+      row.ours_plain.median, row.rate() * 1e-12, 100 * row.rate() / kCeiling, row.peer.median,
+      row.peer_algorithm, row.ratio());
   std::fflush(stdout);
 }
 
@@ -233,20 +249,25 @@ void write_json(const std::string& path, const std::string& command, const std::
   check(cudaDriverGetVersion(&driver), "driver version");
   check(cudaRuntimeGetVersion(&runtime), "runtime version");
   std::fprintf(file,
-               "{\n  \"bench\": \"gemm_stream\",\n  \"date\": \"%s\",\n  \"device\": \"%s\",\n  \"cuda_driver\": %d,\n"
+               "{\n  \"bench\": \"gemm_stream\",\n  \"date\": \"%s\",\n  \"device\": \"%s\",\n  "
+               "\"cuda_driver\": %d,\n"
                "  \"cuda_runtime\": %d,\n  \"cublaslt\": %zu,\n  \"command\": \"%s\",\n"
-               "  \"timed\": \"graph replays over rotated weights, microseconds a product (of a chain: a layer)\",\n"
+               "  \"timed\": \"graph replays over rotated weights, microseconds a product (of a "
+               "chain: a layer)\",\n"
                "  \"ceiling_bytes_per_s\": %.4g,\n  \"rows\": [\n",
                date, device.name, driver, runtime, cublasLtGetVersion(), command.c_str(), kCeiling);
   for (size_t i = 0; i < rows.size(); ++i) {
     const Row& r = rows[i];
-    std::fprintf(file,
-                 "    {\"name\": \"%s\", \"n\": %d, \"k\": %d, \"m\": %d, \"us\": %.3f, \"us_p10\": %.3f, \"us_p90\": "
-                 "%.3f, \"us_plain_edges\": %.3f, \"peer\": \"cuBLASLt\", \"peer_us\": %.3f, \"peer_algorithm\": %d, "
-                 "\"ratio\": %.4f, \"bytes_per_s\": %.4g, \"share_of_ceiling\": %.4f, \"checked\": %s}%s\n",
-                 r.name.c_str(), r.n, r.k, r.m, r.ours.median, r.ours.p10, r.ours.p90, r.ours_plain.median,
-                 r.peer.median, r.peer_algorithm, r.ratio(), r.rate(), r.rate() / kCeiling,
-                 r.peer_algorithm >= 0 ? "true" : "false", i + 1 < rows.size() ? "," : "");
+    std::fprintf(
+        file,
+        "    {\"name\": \"%s\", \"n\": %d, \"k\": %d, \"m\": %d, \"us\": %.3f, \"us_p10\": %.3f, "
+        "\"us_p90\": "
+        "%.3f, \"us_plain_edges\": %.3f, \"peer\": \"cuBLASLt\", \"peer_us\": %.3f, "
+        "\"peer_algorithm\": %d, "
+        "\"ratio\": %.4f, \"bytes_per_s\": %.4g, \"share_of_ceiling\": %.4f, \"checked\": %s}%s\n",
+        r.name.c_str(), r.n, r.k, r.m, r.ours.median, r.ours.p10, r.ours.p90, r.ours_plain.median,
+        r.peer.median, r.peer_algorithm, r.ratio(), r.rate(), r.rate() / kCeiling,
+        r.peer_algorithm >= 0 ? "true" : "false", i + 1 < rows.size() ? "," : "");
   }
   std::fprintf(file, "  ]\n}\n");
   std::fclose(file);
@@ -259,7 +280,8 @@ int run(int argc, char** argv) {
     if (std::strcmp(argv[i], "--json") == 0 && i + 1 < argc) json = argv[i + 1];
   }
   int sm_count = 0;
-  check(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, 0), "multiprocessor count");
+  check(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, 0),
+        "multiprocessor count");
   check(prepare_gemm_stream(), "prepare_gemm_stream");
   const Bench bench(sm_count);
   std::vector<Row> rows;

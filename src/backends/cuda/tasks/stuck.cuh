@@ -1,9 +1,9 @@
-// Bounded waits. A wait that never ends would cost the whole device, so every spin has a limit; past it
-// the block leaves a report in host memory and traps, and the host turns the report into a sentence.
+// Bounded waits. A wait that never ends would cost the whole device, so every spin has a limit;
+// past it the block leaves a report in host memory and traps, and the host turns the report into a
+// sentence.
 #pragma once
 
 #include "backends/cuda/ptx/mbarrier.cuh"
-#include "backends/cuda/ptx/sync.cuh"
 #include "backends/cuda/tasks/stuck.h"
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace tw::cuda {
 
 /// Tries before a spin is given up: seconds, far past any wait of a correct program.
-inline constexpr uint32_t kSpinLimit = 1u << 26;
+inline constexpr uint32_t kSpinLimit = 1u << 22;
 
 __device__ __forceinline__ void report_stuck(StuckReport* mailbox, StuckAt at, uint32_t detail) {
   if (mailbox != nullptr) {

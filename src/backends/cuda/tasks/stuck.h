@@ -7,10 +7,10 @@ namespace tw::cuda {
 
 enum class StuckAt : uint32_t {
   kNowhere = 0,
-  kWeightChunk,   // a copy of weights did not arrive
-  kXChunk,        // a copy of x did not arrive
-  kXSlot,         // a slot of x that its last reader gave back is not free
-  kPartialSums,   // the other K slices of a row tile did not arrive
+  kWeightChunk,  // a copy of weights did not arrive
+  kXChunk,       // a copy of x did not arrive
+  kXSlot,        // a slot of x that its last reader gave back is not free
+  kPartialSums,  // the other K slices of a row tile did not arrive
 };
 
 /// One report, in host memory that the device can write: it outlives the context's error.

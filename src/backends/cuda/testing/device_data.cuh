@@ -1,5 +1,5 @@
-// What tests and benchmarks of device tasks share: checked calls, device arrays, random data that needs no
-// host copy, and graphs of launches. Not part of the library.
+// What tests and benchmarks of device tasks share: checked calls, device arrays, random data that
+// needs no host copy, and graphs of launches. Not part of the library.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -36,7 +36,9 @@ class DeviceArray {
   T* data() const { return data_; }
   size_t size() const { return size_; }
   /// Sets every byte; 0xff makes every float a NaN.
-  void fill_bytes(int byte) const { check(cudaMemset(data_, byte, size_ * sizeof(T)), "cudaMemset"); }
+  void fill_bytes(int byte) const {
+    check(cudaMemset(data_, byte, size_ * sizeof(T)), "cudaMemset");
+  }
   std::vector<T> to_host() const {
     std::vector<T> host(size_);
     check(cudaMemcpy(host.data(), data_, size_ * sizeof(T), cudaMemcpyDeviceToHost), "cudaMemcpy");
@@ -49,7 +51,8 @@ class DeviceArray {
 };
 
 /// data[i] uniform in [-scale, scale), a function of (seed, i) only.
-static __global__ void fill_uniform_kernel(__nv_bfloat16* data, size_t size, uint32_t seed, float scale) {
+static __global__ void fill_uniform_kernel(__nv_bfloat16* data, size_t size, uint32_t seed,
+                                           float scale) {
   const size_t stride = size_t{gridDim.x} * blockDim.x;
   for (size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < size; i += stride) {
     uint64_t hash = (i + 1) * 0x9e3779b97f4a7c15ull + seed * 0xbf58476d1ce4e5b9ull;

@@ -9,8 +9,8 @@
 namespace tw::cuda::testing {
 
 struct GemmReferenceArgs {
-  const __nv_bfloat16 *x, *w, *bias;                                   // (M, K), (N, K), (N) or null
-  double *y, *magnitude;                                               // (M, N), both
+  const __nv_bfloat16 *x, *w, *bias;  // (M, K), (N, K), (N) or null
+  double *y, *magnitude;              // (M, N), both
   int64_t x_pitch, w_pitch;
   int m, n, k;
 };
@@ -33,11 +33,13 @@ static __global__ void gemm_reference_kernel(GemmReferenceArgs a) {
   a.magnitude[static_cast<int64_t>(row) * a.n + col] = magnitude + fabs(bias);
 }
 
-/// How far a bf16 result with fp32 sums may be from `exact`: half a bf16 step of the result (and a little
-/// for the step at a binade's edge), plus a step of fp32 of the magnitude for each addition that a tensor
-/// core makes along K (one in 16 terms, truncated) and as many again for the slices and the bias.
+/// How far a bf16 result with fp32 sums may be from `exact`: half a bf16 step, which is up to 2^-8
+/// of the result, plus a step of fp32 of the magnitude for each addition that a tensor core makes
+/// along K (one in 16 terms, truncated) and for the slices and the bias.
 inline double gemm_tolerance(double exact, double magnitude, int k) {
-  return std::fabs(exact) * 0x1.02p-8 / 2 * 2 + magnitude * 0x1p-23 * (k / 16.0 + 32);
+  constexpr double kHalfStep = 0x1p-8, kFloatStep = 0x1p-23, kOtherAdditions = 32;
+  const double sum_error = magnitude * kFloatStep * (k / 16.0 + kOtherAdditions);
+  return sum_error + (std::fabs(exact) + sum_error) * kHalfStep;
 }
 
 }  // namespace tw::cuda::testing

@@ -1,5 +1,5 @@
-// Timing of graphs side by side: every round replays each graph once, so that clocks and neighbours treat
-// all of them alike. What is timed is a replay, from an event before it to one after it.
+// Timing of graphs side by side: every round replays each graph once, so that clocks and neighbours
+// treat all of them alike. What is timed is a replay, from an event before it to one after it.
 #pragma once
 
 #include "backends/cuda/testing/device_data.cuh"
@@ -20,7 +20,8 @@ struct TimedGraph {
   int nodes;
 };
 
-inline std::vector<NodeTime> time_graphs(const std::vector<TimedGraph>& graphs, int rounds, cudaStream_t stream) {
+inline std::vector<NodeTime> time_graphs(const std::vector<TimedGraph>& graphs, int rounds,
+                                         cudaStream_t stream) {
   constexpr int kWarmUp = 2;
   cudaEvent_t begin, end;
   check(cudaEventCreate(&begin), "create event");
