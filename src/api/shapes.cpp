@@ -49,22 +49,26 @@ bool is_batch_name(const std::string& symbol) {
   return lower == "n" || lower.find("batch") != std::string::npos;
 }
 
+/// What people call the size at `axis` of a tensor of this rank.
+char usual_letter(const std::string& symbol, size_t axis, size_t rank) {
+  const std::string lower = lower_case(symbol);
+  if (is_batch_name(symbol) || axis == 0) return 'N';
+  if (lower.find("height") != std::string::npos || (rank == 4 && axis == 2)) return 'H';
+  if (lower.find("width") != std::string::npos || (rank == 4 && axis == 3)) return 'W';
+  return rank == 4 ? 'C' : 'S';
+}
+
 /// A word for the size in a command to paste: short, without 'x', and not used for another symbol.
-std::string word_for(const std::string& symbol, size_t axis, std::map<std::string, std::string>& words) {
+std::string word_for(const std::string& symbol, size_t axis, size_t rank, std::map<std::string, std::string>& words) {
   const auto known = words.find(symbol);
   if (known != words.end()) return known->second;
-  const std::string lower = lower_case(symbol);
-  std::string wanted = is_batch_name(symbol)                        ? "N"
-                       : lower.find("seq") != std::string::npos    ? "S"
-                       : lower.find("height") != std::string::npos ? "H"
-                       : lower.find("width") != std::string::npos  ? "W"
-                       : axis == 0                                 ? "N"
-                                                                   : std::string(1, static_cast<char>('A' + axis % 16));
+  const std::string letter(1, usual_letter(symbol, axis, rank));
   const auto taken = [&](const std::string& word) {
     return std::any_of(words.begin(), words.end(), [&](const auto& entry) { return entry.second == word; });
   };
-  for (int suffix = 2; taken(wanted); ++suffix) wanted = cat(wanted[0], suffix);
-  return words[symbol] = wanted;
+  std::string word = letter;
+  for (int suffix = 2; taken(word); ++suffix) word = cat(letter, suffix);
+  return words[symbol] = word;
 }
 
 /// The --shapes text that leaves every open size of the graph's inputs open.
@@ -76,7 +80,7 @@ std::string open_shapes(const ir::Graph& graph) {
     std::vector<std::string> dims;
     for (size_t axis = 0; axis < input.type.shape.size(); ++axis) {
       const auto symbol = input.type.shape[axis].as_symbol();
-      dims.push_back(symbol ? word_for(*symbol, axis, words) : to_string(input.type.shape[axis]));
+      dims.push_back(symbol ? word_for(*symbol, axis, input.type.shape.size(), words) : to_string(input.type.shape[axis]));
     }
     if (!dims.empty()) inputs.push_back(cat(input.name, ":", join(dims, "x")));
   }
@@ -145,6 +149,7 @@ Result<void> settle_sizes(ir::Graph& graph, const GivenShapes& shapes, const std
   std::map<std::string, Dim> replacements;
   std::map<std::string, std::string> symbol_of_word;
   std::set<std::string> covered;
+  std::vector<std::string> notes;
   const std::vector<onnx::InputSymbol> symbols = onnx::input_symbols(graph);
   for (const onnx::InputSymbol& where : symbols) {
     const auto given = shapes.find(where.input);
@@ -158,9 +163,11 @@ Result<void> settle_sizes(ir::Graph& graph, const GivenShapes& shapes, const std
     if (!is_batch(graph, where))
       return error(Code::kInvalidArgument, "size '", where.symbol, "' of input '", where.input, "' is open; give its sizes, or keep them open: ",
                    paste, "--shapes ", open_shapes(graph));
-    replacements.emplace(where.symbol, Dim(1));
-    if (note) note(cat("batch '", where.symbol, "' of input '", where.input, "' becomes 1; to keep it open: --shapes ", open_shapes(graph)));
+    if (replacements.emplace(where.symbol, Dim(1)).second)
+      notes.push_back(cat("batch '", where.symbol, "' of input '", where.input, "' becomes 1; to keep it open: --shapes ", open_shapes(graph)));
   }
+  if (note)
+    for (const std::string& sentence : notes) note(sentence);
   return substitute(graph, replacements);
 }
 

@@ -106,7 +106,7 @@ Result<void> run_run(const Arguments& arguments, Console& console) {
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Range range = range_of(outputs[i]);
-    console.print(cat(main.outputs[i].name, ": ", outputs[i].type_text(), " min ", range.least, " max ", range.largest, " mean ", range.mean, "\n"));
+    console.print(cat(main.outputs[i].name, ": ", outputs[i].type_text(), " min ", static_cast<float>(range.least), " max ", static_cast<float>(range.largest), " mean ", static_cast<float>(range.mean), "\n"));
   }
   return {};
 }

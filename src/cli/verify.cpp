@@ -16,6 +16,7 @@
 #include "cli/tolerance.h"
 #include "ir/evaluate.h"
 #include "ir/op_def.h"
+#include "passes/pipeline.h"
 
 namespace tw::cli {
 namespace {

@@ -9,7 +9,10 @@
 namespace tw::passes {
 namespace {
 
-bool travels_inside(const ir::Graph& graph, ir::ValueId id) { return scalar_constant(graph, id).has_value(); }
+/// An anchor takes its operands from outside, also those of one element.
+bool travels_inside(const ir::Graph& graph, const ir::Node& user, ir::ValueId id) {
+  return is_pointwise(user) && scalar_constant(graph, id).has_value();
+}
 
 /// The group as a closed graph; `inputs` are its inputs in the outer graph.
 Result<ir::Graph> make_body(const ir::Graph& graph, const Group& group, const std::vector<ir::ValueId>& inputs) {
@@ -41,7 +44,7 @@ std::vector<ir::ValueId> outside_inputs(const ir::Graph& graph, const Group& gro
   std::vector<ir::ValueId> inputs;
   for (const size_t n : group) {
     for (const ir::ValueId id : graph.nodes[n].inputs)
-      if (id != ir::kNoValue && !made.contains(id) && !travels_inside(graph, id) && std::find(inputs.begin(), inputs.end(), id) == inputs.end()) inputs.push_back(id);
+      if (id != ir::kNoValue && !made.contains(id) && !travels_inside(graph, graph.nodes[n], id) && std::find(inputs.begin(), inputs.end(), id) == inputs.end()) inputs.push_back(id);
     made.insert(graph.nodes[n].outputs.begin(), graph.nodes[n].outputs.end());
   }
   return inputs;

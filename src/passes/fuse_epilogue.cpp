@@ -17,19 +17,23 @@ bool is_anchor(const ir::Graph& graph, const ir::Node& node) {
   return graph.value(node.outputs[0]).type.dtype == DType::kF32;
 }
 
-bool fits(const ir::Graph& graph, ir::ValueId operand, ir::ValueId result) {
-  const ir::TensorType& type = graph.value(operand).type;
+/// A gemm may see its result as rows, whatever dims were merged; a conv keeps its dims, so any broadcast along them will do.
+bool fits(const ir::Graph& graph, ir::ValueId operand, ir::ValueId result, bool keeps_dims) {
+  const ir::Shape& own = graph.value(operand).type.shape;
   const ir::Shape& shape = graph.value(result).type.shape;
-  if (type.shape == shape) return true;
-  if (ir::element_count(type.shape) == Dim(1) && type.shape.size() <= 1) return true;
-  return type.shape.size() == 1 && type.shape[0] == shape.back();
+  if (own == shape) return true;
+  if (ir::element_count(own) == Dim(1) && own.size() <= 1) return true;
+  if (ir::element_count(own) == shape.back() && own.back() == shape.back()) return true;
+  bool broadcasts = keeps_dims && own.size() == shape.size();
+  for (size_t d = 0; broadcasts && d < own.size(); ++d) broadcasts = own[d] == shape[d] || own[d] == Dim(1);
+  return broadcasts;
 }
 
 /// The node can end the chain whose result is `result`: same shape and type, other operands that fit.
-bool extends(const ir::Graph& graph, const ir::Node& node, ir::ValueId result, ir::ValueId anchor_result) {
+bool extends(const ir::Graph& graph, const ir::Node& node, ir::ValueId result, ir::ValueId anchor_result, bool keeps_dims) {
   if (!is_pointwise(node) || !same_shape(graph, node.outputs[0], anchor_result) || graph.value(node.outputs[0]).type.dtype != DType::kF32) return false;
   for (const ir::ValueId id : node.inputs)
-    if (id != ir::kNoValue && id != result && !fits(graph, id, anchor_result)) return false;
+    if (id != ir::kNoValue && id != result && !fits(graph, id, anchor_result, keeps_dims)) return false;
   return true;
 }
 
@@ -53,7 +57,7 @@ Result<int> fuse_epilogue(ir::Graph& graph) {
       const auto& next = users[static_cast<size_t>(result)];
       if (next.empty() || around.uses(result) != static_cast<int>(next.size()) || next.front() != next.back()) break;
       const ir::Node& node = graph.nodes[next.front()];
-      if (taken[next.front()] || !extends(graph, node, result, anchor_result)) break;
+      if (taken[next.front()] || !extends(graph, node, result, anchor_result, graph.nodes[n].op->name == "conv")) break;
       Group longer = group;
       longer.push_back(next.front());
       if (outside_inputs(graph, longer).size() > kMaxExtra) break;

@@ -8,17 +8,25 @@ namespace tw::passes {
 namespace {
 
 constexpr Pass kPipeline[] = {
-    {"fold_constants", fold_constants},            // first: later patterns match literals, not the arithmetic of shapes
+    {"inline_known_if", inline_known_if},          // first: what only a branch hides is open to all others
+    {"fold_constants", fold_constants},            // later patterns match literals, not the arithmetic of shapes
     {"remove_no_ops", remove_no_ops},              // an identity between two nodes hides every pattern
     {"eliminate_common", eliminate_common},        // before fusions, which would tell equal nodes apart
     {"eliminate_dead", eliminate_dead},            // uses are counted by what is needed
     {"fuse_gelu", fuse_gelu},                      // before its parts go into larger fusions
+    {"fuse_hard_swish", fuse_hard_swish},          // likewise
     {"fuse_linear", fuse_linear},                  // before attention: projections are no part of it
     {"fuse_attention", fuse_attention},            // before decomposition, while softmax still stands
     {"decompose_unlowered", decompose_unlowered},  // what follows sees only ops that lower
     {"fold_decomposed", fold_constants},           // decompositions compute on weights
-    {"merge_transposes", merge_transposes},        // fusions and layouts leave pairs behind
+    {"merge_transposes", merge_transposes},        // attention and conv bring their own next to the exporter's
+    {"sink_transposes", sink_transposes},          // the rest moves down until it meets its inverse
+    {"merge_sunk", merge_transposes},              // which it meets here
+    {"fold_sunk", fold_constants},                 // constants that moved along
     {"remove_moves", remove_no_ops},               // merged transposes may move nothing
+    {"fuse_linear_again", fuse_linear},            // decompositions make products too
+    {"fold_affine", fold_affine},                  // needs channels last; before epilogues take the nodes
+    {"fuse_hard_swish_again", fuse_hard_swish},    // normalisations in between are gone
     {"eliminate_common_again", eliminate_common},  // decompositions repeat each other
     {"eliminate_dead_again", eliminate_dead},      // the sources of merged transposes
     {"fuse_epilogue", fuse_epilogue},              // before elementwise fusion, which would take its nodes

@@ -35,6 +35,7 @@ struct IfStep {
   Register condition = kNoRegister;
   std::vector<Register> inputs, outputs;
   std::shared_ptr<const Procedure> then_body, else_body;
+  std::string then_refusal, else_refusal;      // not empty: why that branch cannot run; taking it is an error
 };
 
 /// ONNX Loop: body(iteration i64, condition bool, carried..., captures...) -> (condition, carried..., scanned...). `outputs` are the

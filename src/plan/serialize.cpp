@@ -65,6 +65,8 @@ struct StepWriter {
     put_registers(out, s.outputs);
     put_procedure(out, *s.then_body);
     put_procedure(out, *s.else_body);
+    out.put_text(s.then_refusal);
+    out.put_text(s.else_refusal);
   }
   void operator()(const LoopStep& s) const {
     out.put(s.trip_count);
@@ -106,6 +108,8 @@ Result<Step> get_step(ByteReader& in, int depth) {
       s.outputs = TRY(in.get_array<Register>());
       s.then_body = TRY(get_body(in, depth));
       s.else_body = TRY(get_body(in, depth));
+      s.then_refusal = TRY(in.get_text());
+      s.else_refusal = TRY(in.get_text());
       return Step(std::move(s));
     }
     case 3: {

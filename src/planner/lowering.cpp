@@ -216,11 +216,13 @@ class GraphLowering {
   SlotId as_result(SlotId operand, SlotId result) {
     const ir::Shape& dims = work_.slot(result).dims;
     const ir::Shape& own = work_.slot(operand).dims;
-    if (own == dims || own.size() <= 1 || !(ir::element_count(own) == ir::element_count(dims))) return operand;
-    std::vector<Dim> strides(dims.size(), Dim(1));
-    for (size_t d = dims.size(); d-- > 1;) strides[d - 1] = strides[d] * dims[d];
+    const bool as_large = ir::element_count(own) == ir::element_count(dims);
+    if (own == dims || own.size() <= 1 || (own.size() == dims.size() && !as_large)) return operand;
+    const ir::Shape target = as_large ? dims : ir::Shape{own.back()};       // the others are a row of the last dim
+    std::vector<Dim> strides(target.size(), Dim(1));
+    for (size_t d = target.size(); d-- > 1;) strides[d - 1] = strides[d] * target[d];
     const Dim offset = work_.is_root(operand) ? Dim(0) : work_.slot(operand).offset_elems;
-    return work_.add_view(operand, work_.slot(operand).info.dtype, dims, strides, offset);
+    return work_.add_view(operand, work_.slot(operand).info.dtype, target, strides, offset);
   }
 
   /// A root that holds exactly this value: what a register can carry. Views, and inputs returned as outputs, are copied.
@@ -247,6 +249,8 @@ class GraphLowering {
     std::vector<std::string_view> bodies{"body"};
     if (node.op->name == "if") {
       bodies = {"then_branch", "else_branch"};
+      control.then_refusal = view.attr_string("then_refusal");
+      control.else_refusal = view.attr_string("else_refusal");
     } else if (node.op->name == "loop") {
       control.kind = PendingControl::Kind::kLoop;
       control.n_carried = static_cast<size_t>(view.attr_int("n_carried"));

@@ -223,7 +223,8 @@ Result<plan::Procedure> Workspace::finish(const std::string& name, const std::ve
       const std::vector<plan::Register> in = regs(control.inputs), out = regs(control.outputs);
       const auto part = [&](size_t begin, size_t end) { return std::vector<plan::Register>(in.begin() + static_cast<long>(begin), in.begin() + static_cast<long>(end)); };
       if (control.kind == PendingControl::Kind::kIf)
-        procedure.steps.emplace_back(plan::IfStep{in[0], part(1, in.size()), out, control.bodies[0], control.bodies[1]});
+        procedure.steps.emplace_back(plan::IfStep{in[0], part(1, in.size()), out, control.bodies[0], control.bodies[1],
+                                                  control.then_refusal, control.else_refusal});
       else if (control.kind == PendingControl::Kind::kLoop)
         procedure.steps.emplace_back(plan::LoopStep{in[0], in[1], part(2, 2 + control.n_carried), part(2 + control.n_carried, in.size()), out, control.bodies[0]});
       else

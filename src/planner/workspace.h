@@ -25,6 +25,7 @@ struct PendingControl {
   Kind kind = Kind::kIf;
   std::vector<task::SlotId> inputs;      // roots, kNoSlot where absent
   std::vector<task::SlotId> outputs;     // roots
+  std::string then_refusal, else_refusal;
   size_t n_carried = 0, n_scanned = 0;
   std::vector<std::shared_ptr<plan::Procedure>> bodies;
 };

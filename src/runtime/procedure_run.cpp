@@ -118,7 +118,11 @@ Result<void> ProcedureRun::step(const plan::BindStep& step, Frame& frame) {
 Result<void> ProcedureRun::step(const plan::IfStep& step, Frame& frame) {
   const Tensor& condition = frame.registers[step.condition];
   if (condition.count() != 1) return error(Code::kInvalidArgument, "a condition is ", condition.type_text(), ", expected one element");
-  const plan::Procedure& body = condition.int_at(0) != 0 ? *step.then_body : *step.else_body;
+  const bool taken = condition.int_at(0) != 0;
+  const std::string& refusal = taken ? step.then_refusal : step.else_refusal;
+  if (!refusal.empty())
+    return error(Code::kInvalidArgument, "the model's ", taken ? "then" : "else", " branch cannot run with these shapes: ", refusal);
+  const plan::Procedure& body = taken ? *step.then_body : *step.else_body;
   put(frame.registers, step.outputs, TRY(run(body, pick(frame.registers, step.inputs), frame.symbols)));
   return {};
 }

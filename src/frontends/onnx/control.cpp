@@ -1,6 +1,7 @@
 #include "frontends/onnx/control.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "frontends/onnx/attrs.h"
 #include "frontends/onnx/names.h"
@@ -139,6 +140,46 @@ Result<void> append_control(Scope& scope, const RawNode& node, const ir::OpDef& 
   return append_node(scope, node, op, std::move(inputs), std::move(matched), n_outputs);
 }
 
+/// The condition of an If where shapes or constants determine it.
+std::optional<bool> known_condition(const Scope& scope, ir::ValueId id) {
+  const ir::Value& value = scope.graph.value(id);
+  if (value.constant && value.constant->count() == 1) return value.constant->int_at(0) != 0;
+  if (!value.ints || value.ints->size() != 1 || !value.ints->front().is_constant()) return std::nullopt;
+  return value.ints->front().constant() != 0;
+}
+
+struct Branches {
+  const RawGraph* then_raw;
+  const RawGraph* else_raw;
+};
+
+/// Converts the branch that a known condition takes, else both. A branch that contradicts the shapes it is given cannot run with them
+/// (exporters leave such branches in); it is refused when it is taken, and not before.
+Result<void> convert_branches(Scope& scope, const Branches& raw, std::optional<bool> taken,
+                              const Captures& captures, ir::Attrs& attrs) {
+  if (taken) {
+    const char* name = *taken ? "then_branch" : "else_branch";
+    const auto body =
+        share(TRY(convert_body(scope, *taken ? *raw.then_raw : *raw.else_raw, {}, captures).in(name)));
+    attrs["then_branch"] = body;
+    attrs["else_branch"] = body;
+    return {};
+  }
+  Result<ir::Graph> then_body = convert_body(scope, *raw.then_raw, {}, captures);
+  Result<ir::Graph> else_body = convert_body(scope, *raw.else_raw, {}, captures);
+  const bool both_failed = !then_body.ok() && !else_body.ok();
+  for (const auto* body : {&then_body, &else_body})
+    if (!body->ok() && (both_failed || body->error().code != Code::kInvalidModel))
+      return Error(Result<void>(body->error()).in(body == &then_body ? "then_branch" : "else_branch").error());
+  if (!then_body.ok()) attrs["then_refusal"] = then_body.error().message;
+  if (!else_body.ok()) attrs["else_refusal"] = else_body.error().message;
+  const auto shared_then = then_body.ok() ? share(std::move(then_body).take()) : nullptr;
+  const auto shared_else = else_body.ok() ? share(std::move(else_body).take()) : nullptr;
+  attrs["then_branch"] = shared_then != nullptr ? shared_then : shared_else;
+  attrs["else_branch"] = shared_else != nullptr ? shared_else : shared_then;
+  return {};
+}
+
 Result<void> convert_if(Scope& scope, const RawNode& node, const ir::OpDef& op) {
   const RawGraph* then_raw = TRY(body_of(node, "then_branch"));
   const RawGraph* else_raw = TRY(body_of(node, "else_branch"));
@@ -150,10 +191,11 @@ Result<void> convert_if(Scope& scope, const RawNode& node, const ir::OpDef& op) 
                    SIZE_MAX));
   TRY(expect_count("outputs of else_branch", else_raw->outputs.size(), then_raw->outputs.size(),
                    then_raw->outputs.size()));
-  const Captures captures = TRY(find_captures(scope, {then_raw, else_raw}));
   ir::Attrs attrs = TRY(attrs_without(node, {"then_branch", "else_branch"}));
-  attrs["then_branch"] = share(TRY(convert_body(scope, *then_raw, {}, captures).in("then_branch")));
-  attrs["else_branch"] = share(TRY(convert_body(scope, *else_raw, {}, captures).in("else_branch")));
+  const std::optional<bool> taken = known_condition(scope, inputs[0]);
+  const Captures captures = taken ? TRY(find_captures(scope, {*taken ? then_raw : else_raw}))
+                                  : TRY(find_captures(scope, {then_raw, else_raw}));
+  TRY(convert_branches(scope, {then_raw, else_raw}, taken, captures, attrs));
   return append_control(scope, node, op, std::move(inputs), captures, std::move(attrs),
                         then_raw->outputs.size());
 }

@@ -11,7 +11,7 @@ namespace tw::onnx {
 namespace {
 
 constexpr unsigned kSeed = 20240607;
-constexpr int kIterations = 6000;
+constexpr int kIterations = 40000;
 constexpr auto kTimeLimit = std::chrono::seconds(20);
 
 class Mutator {

@@ -44,11 +44,15 @@ bool is_safetensors(std::string_view text) {
   return length >= 2 && length <= text.size() - 8 && text[8] == '{';
 }
 
+/// No control characters, and at most a quarter beyond ASCII.
 bool is_text(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) {
+  size_t n_high = 0;
+  for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    return byte >= 0x20 || byte == '\n' || byte == '\r' || byte == '\t';
-  });
+    if (byte < 0x20 && c != '\n' && c != '\r' && c != '\t') return false;
+    if (byte >= 0x80) ++n_high;
+  }
+  return n_high <= text.size() / 4;
 }
 
 }  // namespace

@@ -63,7 +63,10 @@ Result<void> reference(ir::EvalContext& c) {
                  " elements, expected 1");
   std::vector<Tensor> captures;
   for (size_t i = 1; i < c.n_inputs(); ++i) captures.push_back(c.in(i));
-  const char* branch = c.in(0).int_at(0) != 0 ? "then_branch" : "else_branch";
+  const bool taken = c.in(0).int_at(0) != 0;
+  const char* branch = taken ? "then_branch" : "else_branch";
+  const std::string refusal = c.attr_string(taken ? "then_refusal" : "else_refusal");
+  if (!refusal.empty()) return error(Code::kInvalidArgument, branch, " cannot run with these shapes: ", refusal);
   std::vector<Tensor> results = TRY(ir::evaluate_graph(c.attr_graph(branch), captures).in(branch));
   for (size_t i = 0; i < results.size(); ++i)
     if (c.has_out(i)) c.set_out(i, std::move(results[i]));
@@ -77,7 +80,7 @@ extern constinit const ir::OpDef if_ = {
     .doc = "ys = then_branch(captures) where cond, else else_branch(captures)",
     .inputs = {"cond", "captures..."},
     .outputs = {"ys..."},
-    .attrs = {{"then_branch", {}}, {"else_branch", {}}},
+    .attrs = {{"then_branch", {}}, {"else_branch", {}}, {"then_refusal", {}}, {"else_refusal", {}}},
     .onnx = {{"If", 1}},
     .infer = infer,
     .reference = reference,

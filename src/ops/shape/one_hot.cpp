@@ -32,7 +32,7 @@ Result<void> infer(ir::InferContext& c) {
   TRY(c.axis(c.attr_int("axis"), static_cast<int64_t>(rank) + 1, "attribute 'axis'"));
   if (!(ir::element_count(c.shape(kDepth)) == Dim(1)))
     return error(Code::kInvalidModel, "'depth' is ", c.in(kDepth), ", expected one element");
-  if (c.rank(kValues) != 1 || !(c.shape(kValues)[0] == Dim(2)))
+  if (c.rank(kValues) != 1 || c.shape(kValues)[0].known().value_or(2) != 2)
     return error(Code::kInvalidModel, "'values' is ", c.in(kValues),
                  ", expected two elements, off and on");
   const std::optional<Dim> depth = known_depth(c.ints(kDepth), c.constant(kDepth));

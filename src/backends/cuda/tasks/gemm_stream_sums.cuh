@@ -1,11 +1,10 @@
 // What becomes of the sums of a warp tile of the streaming GEMM: y when K is whole, else partial
 // sums that the blocks of the launch share out to add.
 //
-// | what is waited for | who writes it                 | who waits          | then visible |
-// |--------------------|-------------------------------|--------------------|----------------------------|
-// | each word of the   | the lane that summed it, once | the lane that adds | that word: it is its
-// own   | | partial sums       | over the word kNotYet         | it, on the word    | signal, no
-// fence is needed |
+// | what is waited for | who writes it           | who waits          | then visible         |
+// |--------------------|-------------------------|--------------------|----------------------|
+// | each word of the   | the lane that summed it | the lane that adds | that word: it is its |
+// | partial sums       | once, over kNotYet      | it, on the word    | own signal, no fence |
 //
 // Between launches every word of the scratch is kNotYet: the lane that adds a word writes kNotYet
 // back. No sum is ever kNotYet (a NaN with all bits set), so no counter is needed, and all weights

@@ -1,13 +1,11 @@
 // Rings of chunks in shared memory that the copy engine fills: one a warp for weights, one a block
 // for x.
 //
-// | barrier           | who arrives                           | how many  | who waits        | then
-// visible |
-// |-------------------|---------------------------------------|-----------|------------------|--------------|
-// | weight full[slot] | lane 0 on asking, then the bytes      | 1 + bytes | that warp        | the
-// weights  | | x full[slot]      | whoever asks, then the bytes          | 1 + bytes | every warp
-// | the rows of x| | x empty[slot]     | lane 0 of every warp, after its reads | warps     | the
-// last to come | a free slot  |
+// | barrier           | who arrives                     | how many  | who waits    | then visible |
+// |-------------------|---------------------------------|-----------|--------------|--------------|
+// | weight full[slot] | lane 0 on asking, and the bytes | 1 + bytes | that warp    | the weights  |
+// | x full[slot]      | whoever asks, and the bytes     | 1 + bytes | every warp   | rows of x    |
+// | x empty[slot]     | lane 0 of every warp, after use | warps     | last to come | a free slot  |
 //
 // A warp is producer and consumer of its own weights: no warp waits for another, and the ring runs
 // past every dependency of the activations. A weight slot is free when every lane has read it, and
