@@ -50,11 +50,11 @@ class Isolation {
     for (const auto& [root, range] : ranges) {
       const auto bytes = static_cast<size_t>(std::max<int64_t>(0, range.end - range.begin));
       buffers_[root].assign(bytes + kAlignment, std::byte{poison});
+      windows_[root] = aligned(buffers_[root], range.begin) - range.begin;
     }
     for (const task::Operand& operand : task::operands(record)) {
       const task::SlotId root = program.slot(operand.slot).root;
-      addresses_[task::index(operand.slot)] = aligned(buffers_[root], ranges[root].begin) +
-                                              offset_of(operand.slot) - ranges[root].begin;
+      addresses_[task::index(operand.slot)] = windows_[root] + offset_of(operand.slot);
     }
   }
 
@@ -65,6 +65,11 @@ class Isolation {
 
   /// The bytes of all buffers, to compare with later ones.
   std::map<task::SlotId, std::vector<std::byte>> snapshot() const { return buffers_; }
+
+  /// Where a byte of a root's buffer lies, counted from the root's start.
+  int64_t place_of_byte(task::SlotId root, int64_t byte) {
+    return byte - (windows_[root] - buffers_[root].data());
+  }
 
   /// Overwrites the declared writes with what `before` holds there: what still differs was not
   /// declared.
@@ -120,6 +125,7 @@ class Isolation {
   std::span<std::byte* const> real_;
   std::vector<std::byte*> addresses_;
   std::map<task::SlotId, std::vector<std::byte>> buffers_;
+  std::map<task::SlotId, std::byte*> windows_;  // where the root's start is, or would be
 };
 
 std::string slot_text(const task::Program& program, task::SlotId id) {
@@ -160,8 +166,9 @@ Result<void> check_undeclared(const task::Program& program, const task::AccessLi
     const std::vector<std::byte>& old = before[root];
     const auto differ = std::mismatch(now.begin(), now.end(), old.begin());
     if (differ.first == now.end()) continue;
-    return error(Code::kInternal, slot_text(program, root), ": byte ", differ.first - now.begin(),
-                 " of its window is written, but not declared written");
+    return error(Code::kInternal, slot_text(program, root), ": byte ",
+                 isolation.place_of_byte(root, differ.first - now.begin()),
+                 " is written, but not declared written");
   }
   return {};
 }

@@ -38,12 +38,13 @@ Result<void> infer(ir::InferContext& c) {
   const ir::Shape &q = c.shape(0), &k = c.shape(1), &v = c.shape(2);
   TRY(expect_shape(c, 1, {q[0], k[1], k[2], q[3]}));
   TRY(expect_shape(c, 2, {q[0], k[1], k[2], v[3]}));
-  if (!(q[2] == k[2])) {
-    if (!q[2].is_constant() || !k[2].is_constant() || k[2].constant() < 1 ||
-        q[2].constant() % k[2].constant() != 0)
-      return error(Code::kInvalidModel, "'q' has ", q[2], " heads, expected a multiple of the ",
-                   k[2], " of 'k'");
-  }
+  const bool known = q[2].is_constant() && k[2].is_constant();
+  if (!(q[2] == k[2]) && !known)
+    return error(Code::kUnsupported, "'q' has ", q[2], " heads and 'k' ", k[2],
+                 ", expected numbers");
+  if (known && (k[2].constant() < 1 || q[2].constant() % k[2].constant() != 0))
+    return error(Code::kInvalidModel, "'q' has ", q[2], " heads, expected a multiple of the ", k[2],
+                 " of 'k'");
   TRY(check_mask(c));
   c.out(0, {c.in(0).dtype, {q[0], q[1], q[2], v[3]}});
   return {};

@@ -47,7 +47,7 @@ extern constinit const ir::OpDef average_pool = {
     .onnx = {{"AveragePool", 7}},
     .infer = infer,
     .reference = reference,
-    .decompose = decompose_to_channels_last,
+    .decompose = decompose_to_other_layout,
     .lower = lower,
     .cases = {"f32[2,3,7,9] ; kernel_shape=[3,3] strides=[2,2] pads=[1,1,1,1]",
               "f32[2,3,7,9] ; kernel_shape=[3,3] strides=[2,2] pads=[1,0,1,2] count_include_pad=1",

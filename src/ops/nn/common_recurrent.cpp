@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "ir/op_def.h"
-#include "ops/nn/common_build.h"
 #include "ops/nn/common_check.h"
 #include "ops/nn/common_values.h"
 
@@ -97,22 +97,64 @@ Result<void> infer_recurrent(ir::InferContext& c, const Recurrence& layer) {
   return {};
 }
 
+namespace {
+
+/// Tasks have the sequence first: operands that have the batch first are copied on their way in and
+/// out. A permutation of layout 1's dims gives layout 0's.
+class LayoutCopies {
+ public:
+  explicit LayoutCopies(LowerContext& c) : c_(c), needed_(batch_first(c)) {}
+
+  task::In in(size_t i, bool has_batch = false) {
+    if (!c_.has(i)) return {};
+    if (!has_batch || !needed_) return {c_.in(i)};
+    const task::SlotId from = c_.permute(c_.in(i), {1, 0, 2});
+    const task::SlotId to = c_.temp({c_.in_type(i).dtype, c_.dims(from)});
+    copy(from, to);
+    return {to};
+  }
+  /// `permutation` brings the output to layout 0.
+  task::Out out(size_t i, const std::vector<int64_t>& permutation) {
+    if (!c_.has_out(i)) return {};
+    if (!needed_) return {c_.out(i)};
+    const task::SlotId to = c_.permute(c_.out(i), permutation);
+    const task::SlotId from = c_.temp({c_.out_type(i).dtype, c_.dims(to)});
+    pending_.push_back({from, to});
+    return {from};
+  }
+  /// Copies the outputs; after the task.
+  void finish() {
+    for (const auto& [from, to] : pending_) copy(from, to);
+  }
+
+ private:
+  void copy(task::SlotId from, task::SlotId to) {
+    task::CopyTask task;
+    task.x = {from};
+    task.y = {to};
+    c_.emit(task);
+  }
+  LowerContext& c_;
+  bool needed_;
+  std::vector<std::pair<task::SlotId, task::SlotId>> pending_;
+};
+
+}  // namespace
+
 Result<void> lower_recurrent(LowerContext& c, const Recurrence& layer) {
-  if (batch_first(c))
-    return error(Code::kUnsupported, "attribute 'layout' is 1, tasks want 0: decompose first");
-  const auto input = [&](size_t i) { return task::In{c.has(i) ? c.in(i) : task::kNoSlot}; };
+  LayoutCopies copies(c);
   task::RecurrentTask task;
-  task.x = input(kX);
-  task.w = input(kW);
-  task.r = input(kR);
-  task.bias = input(kBias);
-  task.lengths = input(kLengths);
-  task.h0 = input(kH0);
-  task.c0 = input(kC0);
-  task.peephole = input(kPeephole);
-  task.y = {c.has_out(0) ? c.out(0) : c.temp(c.out_type(0))};
-  if (c.has_out(1)) task.h = {c.out(1)};
-  if (layer.has_cell && c.has_out(2)) task.c = {c.out(2)};
+  task.x = copies.in(kX, true);
+  task.w = copies.in(kW);
+  task.r = copies.in(kR);
+  task.bias = copies.in(kBias);
+  task.lengths = copies.in(kLengths);
+  task.h0 = copies.in(kH0, true);
+  task.c0 = copies.in(kC0, true);
+  task.peephole = copies.in(kPeephole);
+  task.y = copies.out(0, {1, 2, 0, 3});
+  task.h = copies.out(1, {1, 0, 2});
+  if (layer.has_cell) task.c = copies.out(2, {1, 0, 2});
   task.clip = static_cast<float>(c.attr_float("clip"));
   task.kind = layer.kind;
   task.direction = TRY(direction_of(c));
@@ -120,25 +162,8 @@ Result<void> lower_recurrent(LowerContext& c, const Recurrence& layer) {
     task.linear_before_reset = c.attr_int("linear_before_reset") != 0 ? 1 : 0;
   if (layer.has_cell) task.input_forget = c.attr_int("input_forget") != 0 ? 1 : 0;
   c.emit(task);
+  copies.finish();
   return {};
-}
-
-Result<void> decompose_recurrent(ir::DecomposeContext& c) {
-  if (!batch_first(c)) return error(Code::kUnsupported, "layout 0 is lowered as it stands");
-  const std::vector<int64_t> swap{1, 0, 2};
-  Steps s(c.b());
-  std::vector<ir::ValueId> inputs = c.node().inputs;
-  for (const size_t i : {kX, kH0, kC0})
-    if (c.has(i)) inputs[i] = s.transpose(inputs[i], swap);
-  TRY(s.status());
-  ir::Attrs attrs = c.node().attrs;
-  attrs["layout"] = int64_t{0};
-  const std::vector<ir::ValueId> outputs = TRY(c.b().ops(
-      c.node().op->name, std::move(inputs), std::move(attrs), c.node().op->outputs.size()));
-  if (c.has_out(0)) c.set_out(0, s.transpose(outputs[0], {2, 0, 1, 3}));
-  for (size_t i = 1; i < outputs.size(); ++i)
-    if (c.has_out(i)) c.set_out(i, s.transpose(outputs[i], swap));
-  return s.status();
 }
 
 namespace {

@@ -24,8 +24,6 @@ struct Recurrence {
 
 Result<void> infer_recurrent(ir::InferContext& c, const Recurrence& layer);
 Result<void> lower_recurrent(LowerContext& c, const Recurrence& layer);
-/// Layout 1 by transposes.
-Result<void> decompose_recurrent(ir::DecomposeContext& c);
 
 /// One sequence in one direction at one step, as a step function sees it.
 struct Step {

@@ -182,23 +182,29 @@ void from_planes(const std::vector<double>& planes, Tensor& y, bool last) {
   }
 }
 
-Result<void> decompose_to_channels_last(ir::DecomposeContext& c) {
-  if (TRY(channels_last(c)))
-    return error(Code::kUnsupported, "a channels-last ", c.node().op->name,
-                 " is lowered as it stands");
-  const auto rank = static_cast<int64_t>(c.type(0).shape.size());
-  std::vector<int64_t> to_last{0}, to_first{0, rank - 1};
-  for (int64_t d = 2; d < rank; ++d) to_last.push_back(d);
-  to_last.push_back(1);
-  for (int64_t d = 1; d < rank - 1; ++d) to_first.push_back(d);
+std::vector<int64_t> layout_permutation(size_t rank, bool to_last) {
+  std::vector<int64_t> permutation{0};
+  if (!to_last) permutation.push_back(static_cast<int64_t>(rank) - 1);
+  for (size_t d = to_last ? 2 : 1; d < rank - (to_last ? 0 : 1); ++d)
+    permutation.push_back(static_cast<int64_t>(d));
+  if (to_last) permutation.push_back(1);
+  return permutation;
+}
 
+Result<void> decompose_to_other_layout(ir::DecomposeContext& c, ir::Attrs attrs) {
+  const bool last = TRY(channels_last(c));
+  const size_t rank = c.type(0).shape.size();
+  attrs["layout"] = std::string(last ? "nchw" : "nhwc");
   Steps s(c.b());
   std::vector<ir::ValueId> inputs = c.node().inputs;
-  inputs[0] = s.transpose(inputs[0], to_last);
-  ir::Attrs attrs = c.node().attrs;
-  attrs["layout"] = std::string("nhwc");
-  c.set_out(0, s.transpose(s.op(c.node().op->name, inputs, std::move(attrs)), to_first));
+  inputs[0] = s.transpose(inputs[0], layout_permutation(rank, !last));
+  const ir::ValueId y = s.op(c.node().op->name, inputs, std::move(attrs));
+  c.set_out(0, s.transpose(y, layout_permutation(rank, last)));
   return s.status();
+}
+
+Result<void> decompose_to_other_layout(ir::DecomposeContext& c) {
+  return decompose_to_other_layout(c, c.node().attrs);
 }
 
 Result<void> expect_channels_last(const ir::NodeView& view) {

@@ -56,9 +56,12 @@ ir::Shape image_shape(const Dim& batch, const Dim& channels, const ir::Shape& sp
 std::vector<double> to_planes(const Tensor& x, bool last);
 void from_planes(const std::vector<double>& planes, Tensor& y, bool last);
 
-/// Decomposition of a "nchw" node: transpose input 0, the same op with layout "nhwc", transpose its
-/// output back.
-Result<void> decompose_to_channels_last(ir::DecomposeContext& c);
+/// Dims of [n, c, s..] in the order of [n, s.., c], or the other way round.
+std::vector<int64_t> layout_permutation(size_t rank, bool to_last);
+/// The same op in the other layout between transposes: what a "nchw" node becomes before lowering,
+/// and what a "nhwc" one means. `attrs` are the node's as they read in the other layout.
+Result<void> decompose_to_other_layout(ir::DecomposeContext& c, ir::Attrs attrs);
+Result<void> decompose_to_other_layout(ir::DecomposeContext& c);
 /// For `lower`: the sentence of a node that is still "nchw".
 Result<void> expect_channels_last(const ir::NodeView& view);
 

@@ -32,7 +32,7 @@ extern constinit const ir::OpDef global_average_pool = {
     .onnx = {{"GlobalAveragePool", 1}},
     .infer = infer,
     .reference = reference,
-    .decompose = decompose_to_channels_last,
+    .decompose = decompose_to_other_layout,
     .lower = lower,
     .cases = {"f32[2,3,5,7]", "f32[1,4,9]", "f32[0,3,5,5]", "f32[1,1,1,1]", "f32[2,3,2,3,4]",
               "f32[2,5,7,3] ; layout=\"nhwc\"", "f16[1,9,4] ; layout=\"nhwc\"", "f32[1,512,7,7]"},

@@ -17,7 +17,9 @@ Result<void> infer(ir::InferContext& c) {
   if (n_groups < 1)
     return error(Code::kInvalidModel, "attribute 'num_groups' is ", n_groups,
                  ", expected at least 1");
-  if (!channels.is_constant() || channels.constant() % n_groups != 0)
+  if (!channels.is_constant())
+    return error(Code::kUnsupported, "'x' has ", channels, " channels, expected a number");
+  if (channels.constant() % n_groups != 0)
     return error(Code::kInvalidModel, "'x' has ", channels, " channels, expected a multiple of ",
                  n_groups, " groups");
   for (size_t i = 1; i < 3; ++i) {

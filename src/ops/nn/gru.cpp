@@ -63,7 +63,6 @@ extern constinit const ir::OpDef gru = {
     .onnx = {{"GRU", 7}},
     .infer = infer,
     .reference = reference,
-    .decompose = decompose_recurrent,
     .lower = lower,
     .cases =
         {"f32[5,2,3] f32[1,12,3] f32[1,12,4] f32[1,24] ; hidden_size=4 activations=[] "

@@ -61,7 +61,6 @@ extern constinit const ir::OpDef lstm = {
     .onnx = {{"LSTM", 7}},
     .infer = infer,
     .reference = reference,
-    .decompose = decompose_recurrent,
     .lower = lower,
     .cases =
         {"f32[5,2,3] f32[1,16,3] f32[1,16,4] f32[1,32] ; hidden_size=4 activations=[] "

@@ -41,7 +41,7 @@ extern constinit const ir::OpDef max_pool = {
     .onnx = {{"MaxPool", 1}},
     .infer = infer,
     .reference = reference,
-    .decompose = decompose_to_channels_last,
+    .decompose = decompose_to_other_layout,
     .lower = lower,
     .cases = {"f32[2,3,7,9] ; kernel_shape=[3,3] strides=[2,2] pads=[1,1,1,1]",
               "f32[1,2,8,8] ; kernel_shape=[3,2] strides=[2,3] ceil_mode=1 storage_order=0",

@@ -112,31 +112,17 @@ Result<void> reference(ir::EvalContext& c) {
   return {};
 }
 
-/// Scales and sizes keep their order: `axes` tells which dims they now mean.
+/// Scales and sizes keep their order: `axes` tells which dims they mean in the other layout.
 Result<void> decompose(ir::DecomposeContext& c) {
-  if (TRY(channels_last(c)))
-    return error(Code::kUnsupported, "a channels-last resize is lowered as it stands");
+  const bool last = TRY(channels_last(c));
   const size_t rank = c.type(0).shape.size();
   if (rank < 3) return error(Code::kUnsupported, "resize of rank ", rank, ", expected at least 3");
-  std::vector<int64_t> axes = resize_axes(c, rank), to_last{0},
-                       to_first{0, static_cast<int64_t>(rank) - 1};
-  for (int64_t& axis : axes) {
-    if (axis != 0) axis = axis == 1 ? static_cast<int64_t>(rank) - 1 : axis - 1;
-  }
-  for (size_t d = 2; d < rank; ++d) {
-    to_last.push_back(static_cast<int64_t>(d));
-    to_first.push_back(static_cast<int64_t>(d) - 1);
-  }
-  to_last.push_back(1);
-  Steps s(c.b());
-  std::vector<ir::ValueId> inputs = c.node().inputs;
-  inputs[0] = s.transpose(inputs[0], to_last);
-  inputs[1] = ir::kNoValue;
+  const std::vector<int64_t> moved = layout_permutation(rank, !last);
+  std::vector<int64_t> axes = resize_axes(c, rank);
+  for (int64_t& axis : axes) axis = std::find(moved.begin(), moved.end(), axis) - moved.begin();
   ir::Attrs attrs = c.node().attrs;
   attrs["axes"] = axes;
-  attrs["layout"] = std::string("nhwc");
-  c.set_out(0, s.transpose(s.op("resize", inputs, std::move(attrs)), to_first));
-  return s.status();
+  return decompose_to_other_layout(c, std::move(attrs));
 }
 
 Result<void> lower(LowerContext& c) {

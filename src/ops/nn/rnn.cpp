@@ -41,7 +41,6 @@ extern constinit const ir::OpDef rnn = {
     .onnx = {{"RNN", 7}},
     .infer = infer,
     .reference = reference,
-    .decompose = decompose_recurrent,
     .lower = lower,
     .cases = {"f32[5,2,3] f32[1,4,3] f32[1,4,4] f32[1,8] ; hidden_size=4 activations=[] "
               "activation_alpha=[] activation_beta=[] outputs=2",

@@ -188,7 +188,8 @@ task::SlotId source_index(LowerContext& c, Mode mode, const Dim& size, const Dim
 Result<void> lower(LowerContext& c) {
   const ir::Shape &x = c.in_type(kX).shape, &y = c.out_type(0).shape;
   const Mode mode = TRY(mode_of(c));
-  const std::optional<std::vector<int64_t>> axes = all_numbers(c.has(kAxes) ? c.in_ints(kAxes) : nullptr);
+  const std::optional<std::vector<int64_t>> axes =
+      all_numbers(c.has(kAxes) ? c.in_ints(kAxes) : nullptr);
   const Pads pads = TRY(pads_of(*c.in_ints(kPads), axes, x.size()));
   std::vector<size_t> padded;
   for (size_t d = 0; d < x.size(); ++d)

@@ -98,7 +98,8 @@ task::SlotId count_from_data(LowerContext& c, DType dtype) {
   const uint8_t zero = code.literal(0);
   uint8_t count = 0;
   if (is_float(dtype)) {
-    const uint8_t start = code.cast(kStart, dtype, DType::kF64), limit = code.cast(kLimit, dtype, DType::kF64);
+    const uint8_t start = code.cast(kStart, dtype, DType::kF64),
+                  limit = code.cast(kLimit, dtype, DType::kF64);
     const uint8_t delta = code.cast(kDelta, dtype, DType::kF64);
     const uint8_t distance = code.op(PointOp::kSub, DType::kF64, limit, start);
     const uint8_t quotient = code.op(PointOp::kDiv, DType::kF64, distance, delta);
@@ -124,8 +125,8 @@ Result<void> lower(LowerContext& c) {
   if (!count) TRY(bind_fresh(c, c.out_type(0).shape, count_from_data(c, dtype)));
   CodeWriter code(2);  // start, delta
   const uint8_t i = code.index(0);
-  const uint8_t walked =
-      code.op(task::PointOp::kMul, dtype, is_float(dtype) ? code.cast(i, DType::kI64, dtype) : i, 1);
+  const uint8_t walked = code.op(task::PointOp::kMul, dtype,
+                                 is_float(dtype) ? code.cast(i, DType::kI64, dtype) : i, 1);
   const uint8_t element = code.op(task::PointOp::kAdd, dtype, 0, walked);
   emit_program(c, code.finish({element}), {c.in(kStart), c.in(kDelta)}, {c.out(0)});
   return {};

@@ -57,11 +57,13 @@ Result<ir::Shape> resolve(const ir::Shape& x, const std::vector<Dim>& target, bo
     given.push_back(dim);
   }
   const Counts counts = reduced_counts(x, given);
-  const bool numbers = counts.x.is_constant() && counts.y.is_constant();
   if (open && counts.y == Dim(0))
     return error(Code::kInvalidModel, "'shape' ", dims_text(target),
                  " leaves -1 open beside a dim of size 0");
-  if (numbers && (open ? counts.x.constant() % counts.y.constant() != 0 : counts.x != counts.y))
+  const bool numbers = counts.x.is_constant() && counts.y.is_constant();
+  const bool both_empty = ir::element_count(x) == Dim(0) && ir::element_count(given) == Dim(0);
+  if (numbers &&
+      (open ? counts.x.constant() % counts.y.constant() != 0 : counts.x != counts.y && !both_empty))
     return error(Code::kInvalidModel, "'shape' ", dims_text(target), " does not fit 'x' ",
                  dims_text(x));
   if (open) y[*open] = floor_div(counts.x, counts.y);
@@ -145,7 +147,7 @@ extern constinit const ir::OpDef reshape = {
     .infer = infer,
     .reference = reference,
     .lower = lower,
-    .cases = {"f32[3,5,7] i64{5,-1}", "f32[3,5,7] i64{0,7,0,5}", "f32[2,0,4] i64{0,0,8}",
+    .cases = {"f32[3,5,7] i64{5,-1}", "f32[3,5,7] i64{0,7,-1}", "f32[2,0,4] i64{0,0,8}",
               "f32[0,3] i64{3,0} ; allowzero=1", "f32[1] i64{}", "f32[] i64{1,-1}",
               "i64[6] i64{2,3}", "f32[1,128,384] i64{0,0,12,32}", "f32[6,1] i64[1]<1"},
 };

@@ -77,14 +77,30 @@ task::SlotId tile_some(LowerContext& c, task::SlotId x, std::vector<Dim>& repeat
   return y;
 }
 
+/// Binds the symbols that y's dims are multiples of. A dim of size 0 has none, however often it is
+/// repeated.
+Result<std::vector<Dim>> repeats_from_data(LowerContext& c) {
+  const ir::Shape &x = c.in_type(0).shape, &y = c.out_type(0).shape;
+  const task::SlotId given = c.in(1), sizes = int_temp(c, static_cast<int64_t>(x.size()));
+  std::vector<Dim> repeats(x.size(), Dim(1)), fresh;
+  for (size_t d = 0; d < x.size(); ++d) {
+    if (x[d] == Dim(0)) continue;
+    const auto from = static_cast<int64_t>(d), to = static_cast<int64_t>(fresh.size());
+    emit_copy(c, c.slice(given, 0, from, 1), c.slice(sizes, 0, to, 1));
+    repeats[d] = floor_div(y[d], x[d]);
+    fresh.push_back(repeats[d]);
+  }
+  TRY(bind_fresh(c, fresh, sizes));
+  return repeats;
+}
+
 Result<void> lower(LowerContext& c) {
   const ir::Shape &x = c.in_type(0).shape, &y = c.out_type(0).shape;
   std::vector<Dim> repeats;
   if (const std::vector<Dim>* known = c.in_ints(1)) {
     repeats = *known;
   } else {
-    for (size_t d = 0; d < x.size(); ++d) repeats.push_back(floor_div(y[d], x[d]));
-    TRY(bind_fresh(c, repeats, c.in(1)));
+    repeats = TRY(repeats_from_data(c));
   }
   if (x == y) {
     c.set_out(0, c.reshape(c.in(0), y));
