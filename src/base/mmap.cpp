@@ -57,10 +57,11 @@ int to_madvise(MappedFile::Advice advice) {
 }  // namespace
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& path) {
-  // O_NONBLOCK: opening a pipe that nobody writes to must not wait; it means nothing for a regular file.
+  // O_NONBLOCK: opening a pipe that nobody writes to must not wait; it means nothing for a regular
+  // file.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) return system_error(path, "cannot open");
-  struct stat status {};
+  struct stat status{};
   if (::fstat(file.get(), &status) != 0) return system_error(path, "cannot read its size");
   if (!S_ISREG(status.st_mode))
     return tw::error(Code::kIo, "'", path, "' is ", kind_of(status.st_mode), ", expected a file");

@@ -1,4 +1,5 @@
-// mmap.h: a file's bytes in memory without reading them: models, weights and plans are mapped, not copied.
+// mmap.h: a file's bytes in memory without reading them: models, weights and plans are mapped, not
+// copied.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +12,21 @@
 
 namespace tw {
 
-/// A read-only mapping of one regular file. The pages stay valid as long as the object lives, also when the file is
-/// renamed or unlinked; a file that someone truncates meanwhile makes reads of the lost pages fatal (SIGBUS), so
-/// writers replace files instead of changing them. Immutable, safe to share between threads.
+/// A read-only mapping of one regular file. The pages stay valid as long as the object lives, also
+/// when the file is renamed or unlinked; a file that someone truncates meanwhile makes reads of the
+/// lost pages fatal (SIGBUS), so writers replace files instead of changing them. Immutable, safe to
+/// share between threads.
 class MappedFile {
  public:
-  enum class Advice { kSequential, kRandom, kWillNeed, kDontNeed };
+  enum class Advice {
+    kSequential,
+    kRandom,
+    kWillNeed,
+    kDontNeed
+  };
 
-  /// Fails with kNotFound when there is no such file, kIo when it is not a regular file or cannot be read.
+  /// Fails with kNotFound when there is no such file, kIo when it is not a regular file or cannot
+  /// be read.
   static Result<std::shared_ptr<const MappedFile>> open(const std::string& path);
 
   MappedFile(const MappedFile&) = delete;
@@ -31,7 +39,8 @@ class MappedFile {
   int64_t size() const { return static_cast<int64_t>(size_); }
   const std::string& path() const { return path_; }
 
-  /// A hint about the coming use of `size` bytes from `offset` on, clipped to the file. Never fails.
+  /// A hint about the coming use of `size` bytes from `offset` on, clipped to the file. Never
+  /// fails.
   void advise(Advice advice, int64_t offset, int64_t size) const;
 
  private:

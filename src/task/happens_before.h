@@ -46,5 +46,10 @@ class Clocks {
 std::vector<uint32_t> seq_order(const Program& program);
 /// Positions from the queue table; clocks are left empty.
 Clocks make_clocks(const Program& program);
+/// The clocks that queue order and waits prove. Fails, naming the task, on a wait for a counter that is not there or that too few
+/// records of lower seq signal. The queue table and seq must be sound. `order` lists record indices by seq.
+Result<Clocks> known_order(const Program& program, const std::vector<uint32_t>& order);
+/// "task 12 (gemm of 'layers.0/q', tiles 0 to 4)".
+std::string describe_task(const Program& program, uint32_t record);
 
 }  // namespace tw::task

@@ -28,8 +28,7 @@ class Verifier {
     TRY(check_queues());
     TRY(check_records());
     order_ = seq_order(program_);
-    clocks_ = make_clocks(program_);
-    TRY(check_waits());
+    clocks_ = TRY(known_order(program_, order_));
     TRY(check_tiles());
     const StorageMap map(program_, order_);
     for (const uint32_t root : map.roots()) TRY(check_root(map, root));
@@ -41,19 +40,13 @@ class Verifier {
   Result<void> check_slots() const;
   Result<void> check_queues() const;
   Result<void> check_records() const;
-  Result<void> check_waits();
   Result<void> check_tiles() const;
   Result<void> check_root(const StorageMap& map, uint32_t root) const;
   Result<void> check_reads(const std::vector<Touch>& touches, uint32_t root, int64_t total) const;
   Result<void> check_reuse(const StorageMap& map, uint32_t x, uint32_t y) const;
   Result<void> check_outputs(const StorageMap& map) const;
-  bool surely_signalled(uint32_t signaler, const std::vector<uint32_t>& signalers, int32_t target) const;
 
-  std::string task(uint32_t record) const {
-    const Record& r = program_.records[record];
-    const std::string op = r.op < program_.op_names.size() ? cat(" of '", program_.op_names[r.op], "'") : "";
-    return cat("task ", r.seq, " (", kind_name(r.kind), op, ", tiles ", r.tile_begin, " to ", r.tile_end, ")");
-  }
+  std::string task(uint32_t record) const { return describe_task(program_, record); }
   std::string slot(uint32_t id) const {
     return id < program_.slot_names.size() && !program_.slot_names[id].empty() ? cat("'", program_.slot_names[id], "'") : cat("slot ", id);
   }
@@ -124,54 +117,6 @@ Result<void> Verifier::check_records() const {
       const SlotInfo& s = program_.slot(operand.slot);
       if (operand.mode != Mode::kRead && (s.immutable() || s.space == Space::kInput))
         return error(Code::kCorrupt, task(i), ": writes ", slot(static_cast<uint32_t>(index(operand.slot))), ", which may only be read");
-    }
-  }
-  return {};
-}
-
-/// A signal is sure to be among any `target` of them when fewer than `target` remain once it and all that need it are missing.
-bool Verifier::surely_signalled(uint32_t signaler, const std::vector<uint32_t>& signalers, int32_t target) const {
-  int32_t others = 0;
-  for (const uint32_t other : signalers)
-    if (other != signaler && !clocks_.ordered(signaler, other)) ++others;
-  return others < target;
-}
-
-Result<void> Verifier::check_waits() {
-  std::vector<std::vector<uint32_t>> signalers(program_.n_counters);
-  for (const uint32_t r : order_) {
-    const uint32_t counter = program_.records[r].signal;
-    if (counter == kNoCounter) continue;
-    if (counter >= program_.n_counters) return error(Code::kCorrupt, task(r), ": signals counter ", counter, " of ", program_.n_counters);
-    signalers[counter].push_back(r);
-  }
-  // Clocks in seq order: first what full waits and queue order say, which also orders the signalers of partial waits.
-  std::vector<std::vector<uint32_t>> finished(program_.n_counters);
-  std::vector<uint32_t> last_in_queue(clocks_.n_queues(), 0xffffffffU);
-  for (const uint32_t r : order_) {
-    const Record& record = program_.records[r];
-    uint32_t* clock = clocks_.clock(r);
-    uint32_t& previous = last_in_queue[clocks_.position(r).queue];
-    if (previous != 0xffffffffU) clocks_.join_finished(clock, previous);
-    previous = r;
-    if (record.n_waits > kMaxWaits) return error(Code::kCorrupt, task(r), ": ", record.n_waits, " waits, at most ", kMaxWaits);
-    for (size_t w = 0; w < record.n_waits; ++w) {
-      const Wait wait = record.waits[w];
-      if (wait.counter >= program_.n_counters) return error(Code::kCorrupt, task(r), ": waits for counter ", wait.counter, " of ", program_.n_counters);
-      const auto& senders = signalers[wait.counter];
-      const auto lower = std::count_if(senders.begin(), senders.end(), [&](uint32_t s) { return program_.records[s].seq < record.seq; });
-      if (wait.target < 1 || wait.target > lower)
-        return error(Code::kCorrupt, task(r), ": waits for ", wait.target, " signals of counter ", wait.counter, ", only ", lower, " come before it");
-      const bool all = static_cast<size_t>(wait.target) == senders.size();
-      auto& joined = finished[wait.counter];
-      if (all && joined.empty()) {
-        joined.assign(clocks_.n_queues(), 0);
-        for (const uint32_t s : senders) clocks_.join_finished(joined.data(), s);
-      }
-      if (all) for (size_t q = 0; q < joined.size(); ++q) clock[q] = std::max(clock[q], joined[q]);
-      else
-        for (const uint32_t s : senders)
-          if (program_.records[s].seq < record.seq && surely_signalled(s, senders, wait.target)) clocks_.join_finished(clock, s);
     }
   }
   return {};

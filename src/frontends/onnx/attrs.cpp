@@ -25,7 +25,7 @@ Result<ir::Attr> to_attr(const RawAttr& attr) {
 
 /// Names of the alternatives of ir::Attr.
 std::string_view kind_of(const ir::Attr& attr) {
-  constexpr std::string_view kKinds[] = {"an integer", "a float",  "a string", "integers",
+  constexpr std::string_view kKinds[] = {"an integer", "a float", "a string", "integers",
                                          "floats",     "strings", "a tensor", "a graph"};
   return kKinds[attr.index()];
 }

@@ -18,7 +18,9 @@ namespace fs = std::filesystem;
 
 std::string text_error(std::string_view bytes) { return error_of(import_text(bytes)); }
 
-TEST(BadFile, AnEmptyFile) { EXPECT_EQ(text_error(""), "'m.onnx': the file is empty, expected an ONNX model"); }
+TEST(BadFile, AnEmptyFile) {
+  EXPECT_EQ(text_error(""), "'m.onnx': the file is empty, expected an ONNX model");
+}
 
 TEST(BadFile, AMissingFile) {
   const auto graph = import_onnx("no/such/model.onnx");
@@ -28,16 +30,19 @@ TEST(BadFile, AMissingFile) {
 }
 
 TEST(BadFile, ADirectory) {
-  EXPECT_THAT(error_of(import_onnx(testing::TempDir())), HasSubstr("is a directory, expected a file"));
+  EXPECT_THAT(error_of(import_onnx(testing::TempDir())),
+              HasSubstr("is a directory, expected a file"));
 }
 
 TEST(BadFile, OtherFormatsAreRecognised) {
   EXPECT_THAT(text_error("GGUF\3\0\0\0"), HasSubstr("it looks like a GGUF file"));
   EXPECT_THAT(text_error("PK\3\4rest"), HasSubstr("a zip archive"));
-  EXPECT_THAT(text_error(std::string_view("\x0a\0\0\0\0\0\0\0{\"a\":1234}", 18)), HasSubstr("a safetensors file"));
+  EXPECT_THAT(text_error(std::string_view("\x0a\0\0\0\0\0\0\0{\"a\":1234}", 18)),
+              HasSubstr("a safetensors file"));
   EXPECT_THAT(text_error("once upon a time\n"), HasSubstr("a text file"));
   EXPECT_THAT(text_error("{\"model\": 1}"), HasSubstr("a JSON file"));
-  EXPECT_THAT(text_error("version https://git-lfs.github.com/spec/v1\n"), HasSubstr("a Git LFS pointer"));
+  EXPECT_THAT(text_error("version https://git-lfs.github.com/spec/v1\n"),
+              HasSubstr("a Git LFS pointer"));
   EXPECT_THAT(text_error(std::string(64, '\0')), HasSubstr("zero bytes"));
   EXPECT_THAT(text_error("\xff\xfe\xfd"), HasSubstr("a damaged one: its 3 bytes"));
 }
@@ -87,16 +92,18 @@ TEST(BadModel, AllUnsupportedOperatorsAreListed) {
   add_node(graph, {"NoSuchOp", {"y"}, {"p"}, "odd"});
   add_node(graph, {"NoSuchOp", {"p"}, {"q"}});
   add_node(graph, {"Add", {"q", "q"}, {"r"}, "theirs", "com.vendor"});
-  EXPECT_EQ(error_of(import_model(model)),
-            "'m.onnx': 2 of the model's operators are not supported: "
-            "NoSuchOp (ai.onnx 17, 2 nodes, first 'odd'), Add (com.vendor 1, 1 node, first 'theirs')");
+  EXPECT_EQ(
+      error_of(import_model(model)),
+      "'m.onnx': 2 of the model's operators are not supported: "
+      "NoSuchOp (ai.onnx 17, 2 nodes, first 'odd'), Add (com.vendor 1, 1 node, first 'theirs')");
 }
 
 TEST(BadModel, UnknownAttributes) {
   pb::ModelProto model = mlp_model();
   add_attr(*model.mutable_graph()->mutable_node(1), "axis", int64_t{1});
-  EXPECT_EQ(error_of(import_model(model)),
-            "'m.onnx': node 'shift' (Add, ai.onnx 17): attribute 'axis' is not supported by op add");
+  EXPECT_EQ(
+      error_of(import_model(model)),
+      "'m.onnx': node 'shift' (Add, ai.onnx 17): attribute 'axis' is not supported by op add");
 }
 
 TEST(BadModel, AttributesOfTheWrongType) {
@@ -105,7 +112,8 @@ TEST(BadModel, AttributesOfTheWrongType) {
   add_input(graph, "x", {4});
   add_attr(add_node(graph, {"LeakyRelu", {"x"}, {"y"}}), "alpha", int64_t{1});
   add_output(graph, "y");
-  EXPECT_THAT(error_of(import_model(model)), HasSubstr("attribute 'alpha' is an integer, expected another type"));
+  EXPECT_THAT(error_of(import_model(model)),
+              HasSubstr("attribute 'alpha' is an integer, expected another type"));
 }
 
 TEST(BadModel, AttributesThatAreDoubledOrTypeless) {
@@ -126,16 +134,23 @@ TEST(BadModel, UnknownNames) {
             "'m.onnx': node 'shift' (Add, ai.onnx 17): nothing defines its input 'nobody'");
   model = mlp_model();
   model.mutable_graph()->mutable_output(0)->set_name("nobody");
-  EXPECT_THAT(error_of(import_model(model)), HasSubstr("graph output 'nobody': nothing defines it"));
+  EXPECT_THAT(error_of(import_model(model)),
+              HasSubstr("graph output 'nobody': nothing defines it"));
   model = if_model();
-  model.mutable_graph()->mutable_node(0)->mutable_attribute(0)->mutable_g()->mutable_node(0)->set_input(0, "nobody");
+  model.mutable_graph()
+      ->mutable_node(0)
+      ->mutable_attribute(0)
+      ->mutable_g()
+      ->mutable_node(0)
+      ->set_input(0, "nobody");
   EXPECT_THAT(error_of(import_model(model)), HasSubstr("nothing defines its input 'nobody'"));
 }
 
 TEST(BadModel, NamesDefinedTwice) {
   pb::ModelProto model = mlp_model();
   model.mutable_graph()->mutable_node(1)->set_output(0, "xw");
-  EXPECT_THAT(error_of(import_model(model)), HasSubstr("node 'shift' (Add, ai.onnx 17): output 'xw' is defined twice"));
+  EXPECT_THAT(error_of(import_model(model)),
+              HasSubstr("node 'shift' (Add, ai.onnx 17): output 'xw' is defined twice"));
   model = mlp_model();
   model.mutable_graph()->mutable_initializer(1)->set_name("w");
   EXPECT_THAT(error_of(import_model(model)), HasSubstr("initialiser 'w' is there twice"));
@@ -173,7 +188,8 @@ TEST(BadModel, InputsWithoutATensorTypeOrShape) {
   pb::ModelProto model = mlp_model();
   pb::ValueInfoProto& input = *model.mutable_graph()->mutable_input(0);
   input.mutable_type()->mutable_tensor_type()->clear_shape();
-  EXPECT_THAT(error_of(import_model(model)), HasSubstr("graph input 'x': the model gives it no shape"));
+  EXPECT_THAT(error_of(import_model(model)),
+              HasSubstr("graph input 'x': the model gives it no shape"));
   input.mutable_type()->mutable_sequence_type();
   EXPECT_THAT(error_of(import_model(model)), HasSubstr("its type is no tensor"));
   input.clear_type();
@@ -185,7 +201,8 @@ TEST(BadModel, AbsurdInputDims) {
   pb::GraphProto& graph = *model.mutable_graph();
   graph.clear_input();
   add_input(graph, "x", {-2, 4});
-  EXPECT_THAT(error_of(import_model(model)), HasSubstr("graph input 'x': dimension -2 is negative"));
+  EXPECT_THAT(error_of(import_model(model)),
+              HasSubstr("graph input 'x': dimension -2 is negative"));
   graph.clear_input();
   add_input(graph, "x", {INT64_MAX, 4});
   EXPECT_THAT(error_of(import_model(model)), HasSubstr("dimension 0 is 9223372036854775807"));
@@ -200,8 +217,10 @@ TEST(BadModel, GivenShapesThatDoNotFit) {
     options.shapes[name] = std::move(dims);
     return error_of(import_model(mlp_model(), options));
   };
-  EXPECT_THAT(error_with("z", {1}), HasSubstr("a shape is given for 'z', which is no input; the inputs are 'x'"));
-  EXPECT_THAT(error_with("x", {1}), HasSubstr("the given shape has 1 dimensions, the model's [batch,4] has 2"));
+  EXPECT_THAT(error_with("z", {1}),
+              HasSubstr("a shape is given for 'z', which is no input; the inputs are 'x'"));
+  EXPECT_THAT(error_with("x", {1}),
+              HasSubstr("the given shape has 1 dimensions, the model's [batch,4] has 2"));
   EXPECT_THAT(error_with("x", {1, 5}), HasSubstr("dimension 1 is given as 5, but the model has 4"));
   EXPECT_THAT(error_with("x", {-7, 4}), HasSubstr("the given dimension -7"));
 }
@@ -209,20 +228,23 @@ TEST(BadModel, GivenShapesThatDoNotFit) {
 TEST(BadModel, SparseInitialisers) {
   pb::ModelProto model = mlp_model();
   model.mutable_graph()->add_sparse_initializer()->mutable_values()->set_name("s");
-  EXPECT_THAT(error_of(import_model(model)), HasSubstr("initialiser 's' is sparse, expected dense"));
+  EXPECT_THAT(error_of(import_model(model)),
+              HasSubstr("initialiser 's' is sparse, expected dense"));
 }
 
 TEST(BadModel, InitialisersAreNamedInErrors) {
   pb::ModelProto model = mlp_model();
   model.mutable_graph()->mutable_initializer(0)->set_data_type(pb::TensorProto::INT4);
-  EXPECT_EQ(error_of(import_model(model)), "'m.onnx': initialiser 'w': element type int4 is not supported");
+  EXPECT_EQ(error_of(import_model(model)),
+            "'m.onnx': initialiser 'w': element type int4 is not supported");
 }
 
 TEST(BadModel, SubgraphsNestedTooDeep) {
   pb::ModelProto model = if_model();
   for (int level = 0; level < 60; ++level) {
     const pb::NodeProto inner = model.graph().node(0);
-    pb::GraphProto& branch = *model.mutable_graph()->mutable_node(0)->mutable_attribute(0)->mutable_g();
+    pb::GraphProto& branch =
+        *model.mutable_graph()->mutable_node(0)->mutable_attribute(0)->mutable_g();
     *branch.mutable_node(0) = inner;
     branch.mutable_output(0)->set_name("y");
   }
@@ -238,7 +260,8 @@ TEST(BadModel, ControlCharactersInNamesAreEscaped) {
 TEST(BadModel, MoreNodesThanAllowed) {
   ImportOptions options;
   options.max_nodes = 2;
-  EXPECT_THAT(error_of(import_model(mlp_model(), options)), HasSubstr("more nodes than are allowed"));
+  EXPECT_THAT(error_of(import_model(mlp_model(), options)),
+              HasSubstr("more nodes than are allowed"));
 }
 
 }  // namespace

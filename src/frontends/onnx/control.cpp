@@ -24,7 +24,9 @@ Result<Captures> find_captures(Scope& scope, std::initializer_list<const RawGrap
     for (const std::string& name : free_names(*body)) {
       if (!seen.insert(name).second) continue;
       const auto id = scope.find(name);
-      if (!id) return error(Code::kInvalidModel, "nothing defines ", in_quotes(name), ", which its body reads");
+      if (!id)
+        return error(Code::kInvalidModel, "nothing defines ", in_quotes(name),
+                     ", which its body reads");
       if (scope.graph.value(*id).constant) continue;
       captures.names.push_back(name);
       captures.ids.push_back(*id);
@@ -41,7 +43,8 @@ Result<const RawGraph*> body_of(const RawNode& node, std::string_view name) {
 }
 
 /// The node's other attributes.
-Result<ir::Attrs> attrs_without(const RawNode& node, std::initializer_list<std::string_view> names) {
+Result<ir::Attrs> attrs_without(const RawNode& node,
+                                std::initializer_list<std::string_view> names) {
   RawNode rest;
   for (const RawAttr& attr : node.attrs)
     if (std::find(names.begin(), names.end(), attr.name) == names.end()) rest.attrs.push_back(attr);
@@ -94,7 +97,8 @@ struct Carried {
   size_t count;
 };
 
-/// Replaces dims of the carried inputs that come out of the body different by new symbols; whether there were any.
+/// Replaces dims of the carried inputs that come out of the body different by new symbols; whether
+/// there were any.
 Result<bool> widen(Scope& scope, const ir::Graph& body, const Carried& carried,
                    std::vector<ir::TensorType>& types, std::vector<std::vector<bool>>& is_wide) {
   bool changed = false;
@@ -115,7 +119,8 @@ Result<bool> widen(Scope& scope, const ir::Graph& body, const Carried& carried,
   return changed;
 }
 
-/// A body that is run again on what it made: converted anew until the types of its carried inputs hold for every round.
+/// A body that is run again on what it made: converted anew until the types of its carried inputs
+/// hold for every round.
 Result<ir::Graph> convert_loop_body(Scope& scope, const RawGraph& raw,
                                     std::vector<ir::TensorType> types, const Carried& carried,
                                     const Captures& captures) {
@@ -144,7 +149,8 @@ Result<void> append_control(Scope& scope, const RawNode& node, const ir::OpDef& 
 std::optional<bool> known_condition(const Scope& scope, ir::ValueId id) {
   const ir::Value& value = scope.graph.value(id);
   if (value.constant && value.constant->count() == 1) return value.constant->int_at(0) != 0;
-  if (!value.ints || value.ints->size() != 1 || !value.ints->front().is_constant()) return std::nullopt;
+  if (!value.ints || value.ints->size() != 1 || !value.ints->front().is_constant())
+    return std::nullopt;
   return value.ints->front().constant() != 0;
 }
 
@@ -153,14 +159,15 @@ struct Branches {
   const RawGraph* else_raw;
 };
 
-/// Converts the branch that a known condition takes, else both. A branch that contradicts the shapes it is given cannot run with them
-/// (exporters leave such branches in); it is refused when it is taken, and not before.
+/// Converts the branch that a known condition takes, else both. A branch that contradicts the
+/// shapes it is given cannot run with them (exporters leave such branches in); it is refused when
+/// it is taken, and not before.
 Result<void> convert_branches(Scope& scope, const Branches& raw, std::optional<bool> taken,
                               const Captures& captures, ir::Attrs& attrs) {
   if (taken) {
     const char* name = *taken ? "then_branch" : "else_branch";
-    const auto body =
-        share(TRY(convert_body(scope, *taken ? *raw.then_raw : *raw.else_raw, {}, captures).in(name)));
+    const auto body = share(
+        TRY(convert_body(scope, *taken ? *raw.then_raw : *raw.else_raw, {}, captures).in(name)));
     attrs["then_branch"] = body;
     attrs["else_branch"] = body;
     return {};
@@ -170,7 +177,9 @@ Result<void> convert_branches(Scope& scope, const Branches& raw, std::optional<b
   const bool both_failed = !then_body.ok() && !else_body.ok();
   for (const auto* body : {&then_body, &else_body})
     if (!body->ok() && (both_failed || body->error().code != Code::kInvalidModel))
-      return Error(Result<void>(body->error()).in(body == &then_body ? "then_branch" : "else_branch").error());
+      return Error(Result<void>(body->error())
+                       .in(body == &then_body ? "then_branch" : "else_branch")
+                       .error());
   if (!then_body.ok()) attrs["then_refusal"] = then_body.error().message;
   if (!else_body.ok()) attrs["else_refusal"] = else_body.error().message;
   const auto shared_then = then_body.ok() ? share(std::move(then_body).take()) : nullptr;

@@ -110,7 +110,8 @@ TEST(Loop, ACarriedValueThatChangesItsTypeIsRefused) {
 
 TEST(Loop, AWrongNumberOfBodyInputsIsRefused) {
   pb::ModelProto model = loop_model();
-  model.mutable_graph()->mutable_node(0)->mutable_attribute(0)->mutable_g()->add_input()->set_name("more");
+  model.mutable_graph()->mutable_node(0)->mutable_attribute(0)->mutable_g()->add_input()->set_name(
+      "more");
   EXPECT_THAT(error_of(import_model(model)), HasSubstr("5 inputs of the body, expected 4"));
 }
 

@@ -16,9 +16,10 @@ namespace {
 
 bool is_required(std::string_view mark) { return !mark.ends_with('?') && !mark.ends_with("..."); }
 
-/// What a hook made is named after the ONNX outputs; its helpers must not carry a name that the model uses.
-Result<void> name_results(Scope& scope, const RawNode& node, const std::vector<ir::ValueId>& results,
-                          size_t first_new_value) {
+/// What a hook made is named after the ONNX outputs; its helpers must not carry a name that the
+/// model uses.
+Result<void> name_results(Scope& scope, const RawNode& node,
+                          const std::vector<ir::ValueId>& results, size_t first_new_value) {
   const auto is_new = [&](ir::ValueId id) { return static_cast<size_t>(id) >= first_new_value; };
   std::vector<bool> named(scope.graph.values.size() - first_new_value, false);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
@@ -76,7 +77,8 @@ Result<void> convert_node(Scope& scope, const RawNode& node) {
   return convert_one_to_one(scope, node, *match.op);
 }
 
-/// The graph output's value under the output's name: what is an input, a constant or another output gets a copy.
+/// The graph output's value under the output's name: what is an input, a constant or another output
+/// gets a copy.
 Result<ir::ValueId> output_value(Scope& scope, const std::string& name) {
   const auto id = scope.find(name);
   if (!id)

@@ -1,5 +1,5 @@
-// convert.h: from a RawModel without local functions to a graph: one ONNX node after the other, each through the op that
-// imports it.
+// convert.h: from a RawModel without local functions to a graph: one ONNX node after the other,
+// each through the op that imports it.
 #pragma once
 
 #include "base/result.h"

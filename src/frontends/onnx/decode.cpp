@@ -35,8 +35,9 @@ class Decoder {
   template <class Message>
   Result<Opsets> opsets(const Message& message);
   Result<RawGraph> graph(const pb::GraphProto& proto, const Opsets& opsets, int depth);
-  Result<std::vector<RawNode>> nodes(const google::protobuf::RepeatedPtrField<pb::NodeProto>& protos,
-                                     const Opsets& opsets, int depth);
+  Result<std::vector<RawNode>> nodes(
+      const google::protobuf::RepeatedPtrField<pb::NodeProto>& protos, const Opsets& opsets,
+      int depth);
   Result<RawNode> node(const pb::NodeProto& proto, int index, const Opsets& opsets, int depth);
   Result<RawAttr> attr(const pb::AttributeProto& proto, const Opsets& opsets, int depth);
   Result<RawInput> input(const pb::ValueInfoProto& proto, bool is_main);
@@ -76,7 +77,9 @@ Result<RawInput> Decoder::input(const pb::ValueInfoProto& proto, bool is_main) {
   result.name = proto.name();
   if (!is_main) return result;  // a subgraph's inputs have the types of what flows into them
   if (!proto.type().has_tensor_type())
-    return error(Code::kUnsupported, "its type is no tensor (", proto.has_type() ? "a sequence, map, optional or sparse tensor" : "none is given", ")");
+    return error(Code::kUnsupported, "its type is no tensor (",
+                 proto.has_type() ? "a sequence, map, optional or sparse tensor" : "none is given",
+                 ")");
   const auto& type = proto.type().tensor_type();
   result.dtype = TRY(to_dtype(type.elem_type()));
   if (!type.has_shape()) return result;
@@ -141,11 +144,11 @@ Result<RawNode> Decoder::node(const pb::NodeProto& proto, int index, const Opset
   result.outputs.assign(proto.output().begin(), proto.output().end());
   for (const auto& attribute : proto.attribute()) {
     if (find_attr(result, attribute.name()) != nullptr)
-      return error(Code::kInvalidModel, describe(result), ": attribute ", in_quotes(attribute.name()),
-                   " is given twice");
-    result.attrs.push_back(TRY(
-        attr(attribute, opsets, depth)
-            .in(cat(describe(result), ": attribute ", in_quotes(attribute.name())))));
+      return error(Code::kInvalidModel, describe(result), ": attribute ",
+                   in_quotes(attribute.name()), " is given twice");
+    result.attrs.push_back(
+        TRY(attr(attribute, opsets, depth)
+                .in(cat(describe(result), ": attribute ", in_quotes(attribute.name())))));
   }
   return result;
 }
@@ -166,7 +169,8 @@ Result<RawGraph> Decoder::graph(const pb::GraphProto& proto, const Opsets& opset
   result.name = proto.name();
   if (proto.sparse_initializer_size() > 0)
     return error(Code::kUnsupported, "initialiser ",
-                 in_quotes(proto.sparse_initializer(0).values().name()), " is sparse, expected dense");
+                 in_quotes(proto.sparse_initializer(0).values().name()),
+                 " is sparse, expected dense");
   for (const auto& initialiser : proto.initializer()) {
     const std::string place = cat("initialiser ", in_quotes(initialiser.name()));
     if (initialiser.name().empty()) return error(Code::kInvalidModel, place, " has no name");
@@ -231,16 +235,15 @@ Result<RawModel> Decoder::run() {
   if (imports.empty())
     return error(Code::kInvalidModel, "no opset_import; the file may have been cut short");
   for (const auto& proto : model_->functions())
-    TRY(function(proto).in(cat("function ", in_quotes(proto.name()), " of domain ",
-                               in_quotes(proto.domain()))));
+    TRY(function(proto).in(
+        cat("function ", in_quotes(proto.name()), " of domain ", in_quotes(proto.domain()))));
   result_.graph = TRY(graph(model_->graph(), imports, 0));
   return std::move(result_);
 }
 
 Error not_onnx(std::span<const std::byte> bytes) {
   const std::string kind = looks_like(bytes);
-  if (!kind.empty())
-    return error(Code::kCorrupt, "this is no ONNX model: it looks like ", kind);
+  if (!kind.empty()) return error(Code::kCorrupt, "this is no ONNX model: it looks like ", kind);
   return error(Code::kCorrupt, "this is no ONNX model, or a damaged one: its ", bytes.size(),
                " bytes are not a protobuf message with a graph");
 }

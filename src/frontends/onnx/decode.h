@@ -11,8 +11,9 @@
 
 namespace tw::onnx {
 
-/// Reads any bytes; what is no ONNX model is an error that says what it looks like. Big tensors point into the parsed
-/// message or into mapped files, which live as long as any of them. `bytes` are not needed afterwards.
+/// Reads any bytes; what is no ONNX model is an error that says what it looks like. Big tensors
+/// point into the parsed message or into mapped files, which live as long as any of them. `bytes`
+/// are not needed afterwards.
 Result<RawModel> decode_model(std::span<const std::byte> bytes, ExternalFiles& files);
 
 }  // namespace tw::onnx

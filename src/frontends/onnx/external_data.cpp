@@ -30,8 +30,8 @@ Result<fs::path> relative_path(const std::string& location) {
   const fs::path path(location);
   const std::string refusal = ", expected a file in the model's folder";
   if (path.is_absolute() || location.front() == '\\')
-    return error(Code::kInvalidModel, "external data: location ", in_quotes(location), " is absolute",
-                 refusal);
+    return error(Code::kInvalidModel, "external data: location ", in_quotes(location),
+                 " is absolute", refusal);
   for (const fs::path& part : path)
     if (part == "..")
       return error(Code::kInvalidModel, "external data: location ", in_quotes(location),
@@ -83,8 +83,8 @@ Result<std::shared_ptr<const MappedFile>> ExternalFiles::open(const std::string&
 
 Result<ExternalFiles::Bytes> ExternalFiles::read(const ExternalLocation& where, int64_t size) {
   if (where.length && *where.length != size)
-    return error(Code::kInvalidModel, "external data: length is ", *where.length, " bytes, expected ",
-                 size);
+    return error(Code::kInvalidModel, "external data: length is ", *where.length,
+                 " bytes, expected ", size);
   auto file = TRY(open(where.location));
   if (where.offset > file->size() || size > file->size() - where.offset)
     return error(Code::kCorrupt, "external data: file ", in_quotes(where.location), " has ",

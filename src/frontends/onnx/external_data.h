@@ -1,5 +1,6 @@
-// external_data.h: tensors that lie in files beside the model. A model is untrusted: it may name only files in its own
-// folder, by relative paths that do not climb out, also not through symbolic links.
+// external_data.h: tensors that lie in files beside the model. A model is untrusted: it may name
+// only files in its own folder, by relative paths that do not climb out, also not through symbolic
+// links.
 #pragma once
 
 #include <map>
@@ -34,8 +35,8 @@ class ExternalFiles {
     const std::byte* data;
     std::shared_ptr<const MappedFile> owner;
   };
-  /// `size` bytes of the file. Fails when the path is not allowed, the file is missing or too short, or when the model
-  /// gives another length than `size`.
+  /// `size` bytes of the file. Fails when the path is not allowed, the file is missing or too
+  /// short, or when the model gives another length than `size`.
   Result<Bytes> read(const ExternalLocation& where, int64_t size);
 
  private:

@@ -82,7 +82,8 @@ TEST_F(ExternalData, PastFourGigabytesIsMapped) {
 
 TEST_F(ExternalData, AMissingFileIsNamed) {
   EXPECT_THAT(error_of(import_with({{"location", "w.bin"}})),
-              HasSubstr("m.onnx': initialiser 'w': external data: file 'w.bin' of the model's folder: No such file"));
+              HasSubstr("m.onnx': initialiser 'w': external data: file 'w.bin' of the model's "
+                        "folder: No such file"));
 }
 
 TEST_F(ExternalData, AShortFileIsRefused) {
@@ -118,7 +119,8 @@ TEST_F(ExternalData, PathsOutOfTheFolderAreRefused) {
 TEST_F(ExternalData, LinksOutOfTheFolderAreRefused) {
   write(root_ / "secret", std::string(200, '\0'));
   fs::create_symlink(root_ / "secret", folder_ / "w.bin");
-  EXPECT_THAT(error_of(import_with({{"location", "w.bin"}})), HasSubstr("is a link out of the folder"));
+  EXPECT_THAT(error_of(import_with({{"location", "w.bin"}})),
+              HasSubstr("is a link out of the folder"));
   fs::create_directory_symlink(root_, folder_ / "up");
   EXPECT_THAT(error_of(import_with({{"location", "up/secret"}})),
               HasSubstr("is a link out of the folder"));

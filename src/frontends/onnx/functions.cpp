@@ -6,11 +6,13 @@
 namespace tw::onnx {
 namespace {
 
-using Names = std::map<std::string, std::string>;  // in the function's body -> in the caller's graph
+using Names =
+    std::map<std::string, std::string>;  // in the function's body -> in the caller's graph
 
 /// Prefixes pile up where functions call functions; beyond this many characters they start anew.
 constexpr size_t kLongestPrefix = 200;
-/// Copies of names and attributes together; a small file could otherwise ask for any amount of memory.
+/// Copies of names and attributes together; a small file could otherwise ask for any amount of
+/// memory.
 constexpr size_t kMaxExpansionBytes = size_t{1} << 28;
 
 FunctionKey key_of(const RawNode& node) { return {node.domain, node.op_type, node.overload}; }
@@ -82,7 +84,8 @@ class Inliner {
   int64_t nodes_left_;
   size_t bytes_left_ = kMaxExpansionBytes;
   std::set<std::string> taken_;
-  std::map<std::string, int> suffixes_;  // the last one tried for a name, so that many equal names stay cheap
+  std::map<std::string, int>
+      suffixes_;  // the last one tried for a name, so that many equal names stay cheap
   std::vector<FunctionKey> active_;  // the calls that we are inside of, outermost first
 };
 
@@ -136,7 +139,8 @@ Result<void> Inliner::expand(const RawNode& call, const RawFunction& function,
   return {};
 }
 
-/// The caller's names of the function's inputs and outputs. An output that is an input too needs a copying node.
+/// The caller's names of the function's inputs and outputs. An output that is an input too needs a
+/// copying node.
 Result<Names> Inliner::bind(const RawNode& call, const RawFunction& function,
                             const std::string& prefix, std::vector<RawNode>& aliases) {
   if (call.inputs.size() > function.inputs.size() || call.outputs.size() > function.outputs.size())
@@ -167,7 +171,8 @@ Result<Names> Inliner::bind(const RawNode& call, const RawFunction& function,
   return names;
 }
 
-/// A node of the body as it stands in the caller's graph. Names that the body makes are new in the whole model.
+/// A node of the body as it stands in the caller's graph. Names that the body makes are new in the
+/// whole model.
 Result<RawNode> Inliner::instance(const RawNode& body, const RawNode& call,
                                   const RawFunction& function, Names& names,
                                   const std::string& prefix) {
@@ -177,8 +182,7 @@ Result<RawNode> Inliner::instance(const RawNode& body, const RawNode& call,
   node.name = cat(prefix, "/", body.name);
   const auto rename = [&](std::string& name) {
     const auto known = names.find(name);
-    name = known != names.end() ? known->second
-                                : (names[name] = fresh(cat(prefix, "/", name)));
+    name = known != names.end() ? known->second : (names[name] = fresh(cat(prefix, "/", name)));
   };
   for (std::string& name : node.inputs) rename(name);
   for (std::string& name : node.outputs) rename(name);
@@ -190,7 +194,8 @@ Result<RawNode> Inliner::instance(const RawNode& body, const RawNode& call,
   return node;
 }
 
-/// The attribute with a reference replaced by the call's value, else the function's default; nothing when neither is.
+/// The attribute with a reference replaced by the call's value, else the function's default;
+/// nothing when neither is.
 Result<std::optional<RawAttr>> Inliner::instance(const RawAttr& attr, const RawNode& call,
                                                  const RawFunction& function, const Names& names,
                                                  const std::string& prefix) {

@@ -64,7 +64,8 @@ TEST(Functions, SubgraphsInBodiesReadTheCallersNames) {
   add_node(graph, {"Choose", {"cond", "s", "x", "w"}, {"y"}, "call", "local"});
   const ir::Graph result = value_or_fail(import_model(model));
   EXPECT_EQ(nodes_text(result), "if(cond, s, x) -> y");
-  const auto& branch = std::get<std::shared_ptr<const ir::Graph>>(result.nodes[0].attrs.at("then_branch"));
+  const auto& branch =
+      std::get<std::shared_ptr<const ir::Graph>>(result.nodes[0].attrs.at("then_branch"));
   EXPECT_EQ(nodes_text(*branch), "add(s, w) -> call/sum");
 }
 
@@ -98,7 +99,8 @@ TEST(Functions, ExpansionWithoutBoundIsRefused) {
   add_output(graph, "y");
   ImportOptions options;
   options.max_nodes = 5000;
-  EXPECT_THAT(error_of(import_model(model, options)), HasSubstr("expand to more nodes than are allowed"));
+  EXPECT_THAT(error_of(import_model(model, options)),
+              HasSubstr("expand to more nodes than are allowed"));
 }
 
 TEST(Functions, TooManyInputsAreRefused) {

@@ -1,5 +1,5 @@
-// import.h: from an ONNX model to the compiler's graph. Any bytes may come in: what cannot be read is an error that names
-// file, node, operator, attribute and reason.
+// import.h: from an ONNX model to the compiler's graph. Any bytes may come in: what cannot be read
+// is an error that names file, node, operator, attribute and reason.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,11 @@
 namespace tw::onnx {
 
 struct ImportOptions {
-  /// Dims for inputs, by name: -1 keeps the model's dim, a number binds it (and the symbol, wherever else it stands). A
-  /// number that differs from a fixed dim of the model is an error.
+  /// Dims for inputs, by name: -1 keeps the model's dim, a number binds it (and the symbol,
+  /// wherever else it stands). A number that differs from a fixed dim of the model is an error.
   std::map<std::string, std::vector<int64_t>> shapes;
-  /// Where external data of a model given as bytes may lie; empty: nowhere. import_onnx takes the file's folder.
+  /// Where external data of a model given as bytes may lie; empty: nowhere. import_onnx takes the
+  /// file's folder.
   std::string folder;
   /// Limits against files made to exhaust memory. External data does not count, it is mapped.
   int64_t max_file_bytes = INT32_MAX;
@@ -30,12 +31,13 @@ struct ImportOptions {
   std::function<void(std::string_view)> note;
 };
 
-/// The graph of the model in the file `path`. Values keep their ONNX names; initialisers are constants, also those that
-/// are graph inputs too. Dims with a name are symbols of that name (other characters than letters, digits, '_' and '.'
-/// become '_'), those without are `INPUT_dimI`.
+/// The graph of the model in the file `path`. Values keep their ONNX names; initialisers are
+/// constants, also those that are graph inputs too. Dims with a name are symbols of that name
+/// (other characters than letters, digits, '_' and '.' become '_'), those without are `INPUT_dimI`.
 Result<ir::Graph> import_onnx(const std::string& path, const ImportOptions& options = {});
 
-/// The same for a model in memory; `name` stands for the file in errors. The graph does not refer to `bytes`.
+/// The same for a model in memory; `name` stands for the file in errors. The graph does not refer
+/// to `bytes`.
 Result<ir::Graph> import_onnx_bytes(std::span<const std::byte> bytes, std::string_view name,
                                     const ImportOptions& options = {});
 
@@ -45,7 +47,8 @@ struct InputSymbol {
   std::string input;
   size_t axis;
 };
-/// Every dim of an input that is a symbol, in the order of the inputs; a symbol may occur more than once.
+/// Every dim of an input that is a symbol, in the order of the inputs; a symbol may occur more than
+/// once.
 std::vector<InputSymbol> input_symbols(const ir::Graph& graph);
 
 }  // namespace tw::onnx

@@ -9,7 +9,8 @@
 namespace tw::onnx {
 namespace {
 
-/// Exporters write "?", "-1" or "None" for dims that have no name; two of them are not the same dim.
+/// Exporters write "?", "-1" or "None" for dims that have no name; two of them are not the same
+/// dim.
 bool is_name(const std::string& symbol) {
   if (symbol == "None" || symbol == "none" || symbol == "null") return false;
   return std::any_of(symbol.begin(), symbol.end(),
@@ -23,7 +24,8 @@ bool is_reserved(const std::string& symbol) {
                      [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-/// Gives every dim name of the model a symbol that Dim's text form can spell; different names, different symbols.
+/// Gives every dim name of the model a symbol that Dim's text form can spell; different names,
+/// different symbols.
 class Symbols {
  public:
   Dim named(const std::string& name) { return lookup(name, name); }
@@ -64,7 +66,7 @@ Result<ir::Shape> model_shape(const RawInput& input, Symbols& symbols) {
   std::vector<int64_t> sizes;  // symbols count as 1
   for (const RawDim& dim : *input.shape) {
     const size_t axis = shape.size();
-    if (dim.size && *dim.size != -1) {   // exporters write -1 for a size that is open
+    if (dim.size && *dim.size != -1) {  // exporters write -1 for a size that is open
       if (*dim.size > kMaxDimension)
         return error(Code::kInvalidModel, "dimension ", axis, " is ", *dim.size,
                      ", expected at most ", kMaxDimension);
@@ -102,7 +104,8 @@ Result<void> check_given(const std::vector<int64_t>& given) {
 using Bindings = std::map<std::string, int64_t>;
 
 /// Records what `given` says about the symbols of `shape`.
-Result<void> bind_symbols(const ir::Shape& shape, const std::vector<int64_t>& given, Bindings& bindings) {
+Result<void> bind_symbols(const ir::Shape& shape, const std::vector<int64_t>& given,
+                          Bindings& bindings) {
   if (given.size() != shape.size())
     return error(Code::kInvalidArgument, "the given shape has ", given.size(),
                  " dimensions, the model's [", join(shape, ","), "] has ", shape.size());

@@ -1,4 +1,5 @@
-// inputs.h: the types of a model's inputs: dims become numbers and symbols, the caller's shapes are applied.
+// inputs.h: the types of a model's inputs: dims become numbers and symbols, the caller's shapes are
+// applied.
 #pragma once
 
 #include <vector>

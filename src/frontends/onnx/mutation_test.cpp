@@ -1,5 +1,5 @@
-// Damaged models: bytes of valid ones flipped, cut, doubled and mixed. Each must come back, as a graph or an error. Seeds are
-// fixed: iteration i always gives the same bytes.
+// Damaged models: bytes of valid ones flipped, cut, doubled and mixed. Each must come back, as a
+// graph or an error. Seeds are fixed: iteration i always gives the same bytes.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -71,12 +71,15 @@ TEST(Mutation, DamagedModelsComeBack) {
   for (; n_done < kIterations && std::chrono::steady_clock::now() - start < kTimeLimit; ++n_done) {
     SCOPED_TRACE(n_done);
     const auto graph = import_text(mutator.next(static_cast<unsigned>(n_done)), options);
-    if (graph.ok()) ++n_imported;
-    else EXPECT_FALSE(graph.error().message.empty());
+    if (graph.ok())
+      ++n_imported;
+    else
+      EXPECT_FALSE(graph.error().message.empty());
   }
   RecordProperty("imported", n_imported);
   EXPECT_GT(n_done, 500);
-  EXPECT_GT(n_imported, 0);  // some changes do not matter, else the damage is too coarse to reach anything
+  EXPECT_GT(n_imported,
+            0);  // some changes do not matter, else the damage is too coarse to reach anything
   EXPECT_LT(n_imported, n_done);
 }
 

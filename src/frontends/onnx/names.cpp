@@ -26,7 +26,8 @@ std::unordered_set<std::string_view> definitions(const RawGraph& graph) {
   return names;
 }
 
-/// "'a' -> 'b' -> 'a'": nodes that wait for each other, starting from any node that could not be placed.
+/// "'a' -> 'b' -> 'a'": nodes that wait for each other, starting from any node that could not be
+/// placed.
 std::string describe_cycle(const RawGraph& graph, const std::vector<std::vector<size_t>>& needs,
                            const std::vector<bool>& placed) {
   size_t at = 0;
@@ -130,8 +131,8 @@ Result<std::vector<size_t>> sort_nodes(const RawGraph& graph, bool is_closed) {
       if (--waits[user] == 0) ready.push(user);
   }
   if (order.size() < n_nodes)
-    return error(Code::kInvalidModel, "the nodes form a cycle: ",
-                 describe_cycle(graph, needs, placed));
+    return error(Code::kInvalidModel,
+                 "the nodes form a cycle: ", describe_cycle(graph, needs, placed));
   return order;
 }
 

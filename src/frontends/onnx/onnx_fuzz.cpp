@@ -1,4 +1,5 @@
-// libFuzzer entry of the ONNX importer: any bytes come back as a graph or as an error. Build with clang and TILEWRIGHT_FUZZ.
+// libFuzzer entry of the ONNX importer: any bytes come back as a graph or as an error. Build with
+// clang and TILEWRIGHT_FUZZ.
 #include <cstddef>
 #include <cstdint>
 

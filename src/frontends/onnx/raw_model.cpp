@@ -26,8 +26,8 @@ std::string domain_name(std::string_view domain) {
 }
 
 std::string describe(const RawNode& node) {
-  return cat("node ", in_quotes(node.name), " (", printable(node.op_type), ", ", domain_name(node.domain), " ",
-             node.opset, ")");
+  return cat("node ", in_quotes(node.name), " (", printable(node.op_type), ", ",
+             domain_name(node.domain), " ", node.opset, ")");
 }
 
 const RawAttr* find_attr(const RawNode& node, std::string_view name) {

@@ -1,5 +1,6 @@
-// raw_model.h: an ONNX model as the file says it, freed from protobuf: plain structs with names in place of pointers.
-// decode.h makes it, functions.h inlines its local functions, convert.h turns it into a graph.
+// raw_model.h: an ONNX model as the file says it, freed from protobuf: plain structs with names in
+// place of pointers. decode.h makes it, functions.h inlines its local functions, convert.h turns it
+// into a graph.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@
 
 namespace tw::onnx {
 
-/// The newest opset of ai.onnx and the newest file format that this frontend was written against (onnx 1.23), and the
-/// oldest of each that it reads.
+/// The newest opset of ai.onnx and the newest file format that this frontend was written against
+/// (onnx 1.23), and the oldest of each that it reads.
 inline constexpr int kNewestOpset = 28;
 inline constexpr int kOldestOpset = 7;
 inline constexpr int64_t kNewestIrVersion = 14;

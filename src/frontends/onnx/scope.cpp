@@ -65,7 +65,8 @@ Result<void> append_node(Scope& scope, const RawNode& node, const ir::OpDef& op,
     value.name = name;
     result.outputs.push_back(name.empty() ? ir::kNoValue : scope.graph.add_value(std::move(value)));
   }
-  while (!result.outputs.empty() && result.outputs.back() == ir::kNoValue) result.outputs.pop_back();
+  while (!result.outputs.empty() && result.outputs.back() == ir::kNoValue)
+    result.outputs.pop_back();
   if (result.outputs.size() < n_outputs) result.outputs.resize(n_outputs, ir::kNoValue);
   TRY(ir::infer_node(scope.graph, result));
   for (size_t i = 0; i < result.outputs.size(); ++i)

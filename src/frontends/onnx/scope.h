@@ -1,4 +1,5 @@
-// scope.h: one graph while it is being built: the names seen so far, and the graph outside of it when it is a body.
+// scope.h: one graph while it is being built: the names seen so far, and the graph outside of it
+// when it is a body.
 #pragma once
 
 #include <optional>
@@ -15,11 +16,13 @@
 namespace tw::onnx {
 
 struct Scope {
-  /// `outer` is null for the model's own graph. Symbols of the outer graph stay meaningful: new ones count on from there.
+  /// `outer` is null for the model's own graph. Symbols of the outer graph stay meaningful: new
+  /// ones count on from there.
   Scope(const RawGraph& raw_graph, Scope* outer_scope, int64_t* nodes_left);
 
-  /// The value of this name: made here, an initialiser, or a constant of an outer graph, which is copied in (its bytes are
-  /// shared). Nothing when the name is unknown here; values of outer graphs that are no constants must have been captured.
+  /// The value of this name: made here, an initialiser, or a constant of an outer graph, which is
+  /// copied in (its bytes are shared). Nothing when the name is unknown here; values of outer
+  /// graphs that are no constants must have been captured.
   std::optional<ir::ValueId> find(const std::string& name);
   /// A value whose name is `wanted`, or like it when the model uses that name for something else.
   ir::ValueId add_value(const std::string& wanted, ir::Value value);
@@ -36,8 +39,8 @@ struct Scope {
 /// The node's inputs as values, absent ones as kNoValue, absent ones at the end dropped.
 Result<std::vector<ir::ValueId>> find_inputs(Scope& scope, const RawNode& node);
 
-/// Appends a node of `op` with `node`'s name and outputs and infers their types. Its outputs are `n_outputs`, the rest
-/// absent; by default as many as the last one that is there.
+/// Appends a node of `op` with `node`'s name and outputs and infers their types. Its outputs are
+/// `n_outputs`, the rest absent; by default as many as the last one that is there.
 Result<void> append_node(Scope& scope, const RawNode& node, const ir::OpDef& op,
                          std::vector<ir::ValueId> inputs, ir::Attrs attrs, size_t n_outputs = 0);
 

@@ -27,7 +27,7 @@ constexpr Magic kMagics[] = {
     {0, "\x1f\x8b"sv, "a gzip file"},
     {0, "\x28\xb5\x2f\xfd"sv, "a zstd file"},
     {0, "\x80\x02"sv, "a Python pickle (old PyTorch checkpoints are such)"},
-    {0, "\x7f" "ELF"sv, "a program or shared library"},
+    {0, "\177ELF"sv, "a program or shared library"},
     {0, "\x89PNG"sv, "a PNG image"},
     {0, "\xff\xd8\xff"sv, "a JPEG image"},
     {0, "<!DOCTYPE"sv, "an HTML or XML page"},

@@ -30,10 +30,10 @@ Result<void> collect(const RawGraph& graph, std::map<Operator, Missing>& missing
 
 std::string sentence(const Operator& op, const Missing& missing) {
   const auto& [domain, type, opset] = op;
-  std::string text = cat(printable(type), " (", domain_name(domain), " ",
-                         opset == 0 ? "without opset" : cat(opset), ", ", missing.count,
-                         missing.count == 1 ? " node" : " nodes", ", first ",
-                         in_quotes(missing.first_node));
+  std::string text =
+      cat(printable(type), " (", domain_name(domain), " ",
+          opset == 0 ? "without opset" : cat(opset), ", ", missing.count,
+          missing.count == 1 ? " node" : " nodes", ", first ", in_quotes(missing.first_node));
   if (ir::find_onnx(domain, type, kNewestOpset).op != nullptr)
     text += "; only its newer forms are supported";
   return text + ")";

@@ -6,7 +6,8 @@
 
 namespace tw::onnx {
 
-/// Fails with a list of every operator type that is not supported, with counts and the first node of each.
+/// Fails with a list of every operator type that is not supported, with counts and the first node
+/// of each.
 Result<void> check_support(const RawGraph& graph);
 
 /// Whether the importer itself turns this operator into a constant, so that no op is needed.

@@ -47,7 +47,8 @@ constexpr OnnxType kTypes[] = {
     {28, "float6e3m2", {}},
 };
 
-/// Whether a value of int32_data stands for an element of `dtype`; the narrow float types store their bits there.
+/// Whether a value of int32_data stands for an element of `dtype`; the narrow float types store
+/// their bits there.
 bool fits(int64_t value, DType dtype) {
   switch (dtype) {
     case DType::kI8:

@@ -1,5 +1,5 @@
-// tensor_data.h: from the fields of an ONNX TensorProto to a tensor. Big data is not copied: the tensor points into the
-// parsed message or the mapped file and keeps it alive.
+// tensor_data.h: from the fields of an ONNX TensorProto to a tensor. Big data is not copied: the
+// tensor points into the parsed message or the mapped file and keeps it alive.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ namespace tw::onnx {
 struct TensorFields {
   std::span<const int64_t> dims = {};
   int data_type = 0;
-  std::string_view raw = {};                // raw_data: the elements as they lie in memory
-  std::span<const float> floats = {};       // float_data
-  std::span<const double> doubles = {};     // double_data
-  std::span<const int32_t> ints32 = {};     // int32_data: every type of at most 32 bits but u32
-  std::span<const int64_t> ints64 = {};     // int64_data
-  std::span<const uint64_t> uints64 = {};   // uint64_data: u32 and u64
+  std::string_view raw = {};               // raw_data: the elements as they lie in memory
+  std::span<const float> floats = {};      // float_data
+  std::span<const double> doubles = {};    // double_data
+  std::span<const int32_t> ints32 = {};    // int32_data: every type of at most 32 bits but u32
+  std::span<const int64_t> ints64 = {};    // int64_data
+  std::span<const uint64_t> uints64 = {};  // uint64_data: u32 and u64
   bool is_external = false;
   std::vector<std::pair<std::string, std::string>> external = {};
 };

@@ -42,15 +42,13 @@ TEST_P(Int32Data, HoldsTheElement) {
   EXPECT_EQ(tensor.float_at(0), GetParam().value);
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, Int32Data,
-                         testing::Values(NarrowCase{kUint8, 255, 255}, NarrowCase{kInt8, -128, -128},
-                                         NarrowCase{kUint16, 65535, 65535},
-                                         NarrowCase{kInt16, -32768, -32768},
-                                         NarrowCase{kInt32, -7, -7}, NarrowCase{kBool, 1, 1},
-                                         NarrowCase{kFloat16, 0x3e00, 1.5},
-                                         NarrowCase{kBfloat16, 0x3fc0, 1.5},
-                                         NarrowCase{kFloat8E4M3, 0x3c, 1.5},
-                                         NarrowCase{kFloat8E5M2, 0x3e, 1.5}));
+INSTANTIATE_TEST_SUITE_P(
+    Types, Int32Data,
+    testing::Values(NarrowCase{kUint8, 255, 255}, NarrowCase{kInt8, -128, -128},
+                    NarrowCase{kUint16, 65535, 65535}, NarrowCase{kInt16, -32768, -32768},
+                    NarrowCase{kInt32, -7, -7}, NarrowCase{kBool, 1, 1},
+                    NarrowCase{kFloat16, 0x3e00, 1.5}, NarrowCase{kBfloat16, 0x3fc0, 1.5},
+                    NarrowCase{kFloat8E4M3, 0x3c, 1.5}, NarrowCase{kFloat8E5M2, 0x3e, 1.5}));
 
 TEST(TensorData, OtherTypedFieldsHoldTheirTypes) {
   const float floats[] = {0.5F};
@@ -82,8 +80,8 @@ TEST(TensorData, RawDataAtAnOddAddressIsCopied) {
 
 TEST(TensorData, BoolsAreZeroOrOne) {
   const int64_t dims[] = {2};
-  const Tensor tensor = value_or_fail(
-      make({.dims = dims, .data_type = kBool, .raw = std::string_view("\0\x7f", 2)}));
+  const Tensor tensor =
+      value_or_fail(make({.dims = dims, .data_type = kBool, .raw = std::string_view("\0\x7f", 2)}));
   EXPECT_EQ(tensor.as<uint8_t>()[1], 1);
 }
 

@@ -29,8 +29,10 @@ pb::ValueInfoProto& add_input(pb::GraphProto& graph, const std::string& name,
   tensor.mutable_shape();
   for (const DimSpec& spec : dims) {
     auto& dim = *tensor.mutable_shape()->add_dim();
-    if (const auto* size = std::get_if<int64_t>(&spec)) dim.set_dim_value(*size);
-    else if (!std::get<std::string>(spec).empty()) dim.set_dim_param(std::get<std::string>(spec));
+    if (const auto* size = std::get_if<int64_t>(&spec))
+      dim.set_dim_value(*size);
+    else if (!std::get<std::string>(spec).empty())
+      dim.set_dim_param(std::get<std::string>(spec));
   }
   return input;
 }
@@ -89,8 +91,7 @@ pb::AttributeProto& add_attr(pb::NodeProto& node, const std::string& name,
 }
 
 pb::AttributeProto& add_ref(pb::NodeProto& node, const std::string& name,
-                            const std::string& reference,
-                            pb::AttributeProto::AttributeType type) {
+                            const std::string& reference, pb::AttributeProto::AttributeType type) {
   pb::AttributeProto& attr = *node.add_attribute();
   attr.set_name(name);
   attr.set_ref_attr_name(reference);
@@ -229,7 +230,8 @@ const ir::Value& value_named(const ir::Graph& graph, std::string_view name) {
 std::string nodes_text(const ir::Graph& graph) {
   const auto names = [&](const std::vector<ir::ValueId>& ids) {
     std::vector<std::string> list;
-    for (const ir::ValueId id : ids) list.push_back(id == ir::kNoValue ? "-" : graph.value(id).name);
+    for (const ir::ValueId id : ids)
+      list.push_back(id == ir::kNoValue ? "-" : graph.value(id).name);
     return join(list, ", ");
   };
   std::vector<std::string> lines;

@@ -1,4 +1,5 @@
-// test_models.h: small ONNX models made in memory, for the tests of this folder and the seeds of its fuzzers.
+// test_models.h: small ONNX models made in memory, for the tests of this folder and the seeds of
+// its fuzzers.
 #pragma once
 
 #include <onnx-ml.pb.h>
@@ -61,7 +62,8 @@ pb::GraphProto& add_body(pb::NodeProto& node, const std::string& name);
 pb::ModelProto mlp_model();
 /// y = cond ? x + w : x * s, with w a constant and s an input.
 pb::ModelProto if_model();
-/// Two carried values, one of which grows by a row a round, and a scan output; reads k from outside.
+/// Two carried values, one of which grows by a row a round, and a scan output; reads k from
+/// outside.
 pb::ModelProto loop_model();
 /// A running sum over rows.
 pb::ModelProto scan_model();

@@ -13,8 +13,11 @@ extern constinit const ir::OpDef abs = {
 
     .infer = [](ir::InferContext& c) -> Result<void> {
       TRY(infer_unary<kNumbers>(c));
-      propagate_ints(c, [](std::span<const Dim> x) -> std::optional<Dim> {
-        return is_never_negative(x[0]) ? x[0] : max(x[0], Dim(0) - x[0]);
+      const DType dtype = c.in(0).dtype;
+      propagate_ints(c, [dtype](std::span<const Dim> x) -> std::optional<Dim> {
+        if (!x[0].is_constant()) return larger_dim(x[0], Dim(0) - x[0]);
+        const int64_t value = x[0].constant();
+        return Dim(wrap_int(dtype, value < 0 ? subtract_numbers(int64_t{0}, value) : value));
       });
       return {};
     },

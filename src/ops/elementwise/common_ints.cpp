@@ -92,11 +92,13 @@ Dim equal_to(const Dim& a, const Dim& b) {
 }
 
 Dim larger_dim(const Dim& a, const Dim& b) {
+  if (a.is_constant() && b.is_constant()) return Dim(std::max(a.constant(), b.constant()));
   if (is_never_negative(a - b)) return a;
   return is_never_negative(b - a) ? b : max(a, b);
 }
 
 Dim smaller_dim(const Dim& a, const Dim& b) {
+  if (a.is_constant() && b.is_constant()) return Dim(std::min(a.constant(), b.constant()));
   if (is_never_negative(a - b)) return b;
   return is_never_negative(b - a) ? a : min(a, b);
 }

@@ -5,7 +5,7 @@ namespace tw::ops {
 
 extern constinit const ir::OpDef mean = {
     .name = "mean",
-    .doc = "y = (xs[0] + xs[1] + ...) / number of xs",
+    .doc = "y = sum of all xs / number of xs, element by element",
     .inputs = {"xs..."},
     .outputs = {"y"},
     .onnx = {{"Mean", 8}},

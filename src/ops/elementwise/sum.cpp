@@ -5,7 +5,7 @@ namespace tw::ops {
 
 extern constinit const ir::OpDef sum = {
     .name = "sum",
-    .doc = "y = xs[0] + xs[1] + ...",
+    .doc = "y = sum of all xs, element by element",
     .inputs = {"xs..."},
     .outputs = {"y"},
     .onnx = {{"Sum", 8}},

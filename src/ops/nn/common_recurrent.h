@@ -1,7 +1,7 @@
 // common_recurrent.h: what lstm, gru and rnn share. Shapes with layout 0: x [seq, batch, input], w
 // [dirs, gates * hidden, input], r [dirs, gates * hidden, hidden], bias [dirs, 2 * gates * hidden],
 // lengths [batch], states [dirs, batch, hidden]; y [seq, dirs, batch, hidden]. Layout 1 has batch
-// first everywhere and is decomposed into transposes around layout 0.
+// first everywhere.
 #pragma once
 
 #include <functional>
