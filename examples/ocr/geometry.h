@@ -1,5 +1,5 @@
-// geometry.h: the plane geometry of text boxes. Points are in pixels, x to the right and y down; the
-// centre of the top left pixel is (0, 0).
+// geometry.h: the plane geometry of text boxes. Points are in pixels, x to the right and y down;
+// the centre of the top left pixel is (0, 0).
 #pragma once
 
 #include <array>
@@ -31,8 +31,8 @@ struct Rectangle {
 /// The rectangle of least area, at any angle, that holds all points; there is at least one.
 Rectangle min_area_rectangle(const std::vector<Point>& points);
 
-/// The outline at `ratio` * area / perimeter outside the quad, its corners rounded off and its points
-/// on whole pixels. The quad is convex and its sides are at least 2 long.
+/// The outline at `ratio` * area / perimeter outside the quad, its corners rounded off and its
+/// points on whole pixels. The quad is convex and its sides are at least 2 long.
 std::vector<Point> unclip(const Quad& quad, double ratio);
 
 /// The projective map that carries the unit square onto a quad.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace ocr {
 namespace {
@@ -41,8 +42,7 @@ std::vector<int> scale_row(const Image& image, int y, const std::vector<Tap>& co
   row.reserve(columns.size() * 3);
   for (const Tap& tap : columns) {
     const uint8_t *a = image.pixel(tap.first, y), *b = image.pixel(tap.second, y);
-    for (int c = 0; c < 3; ++c)
-      row.push_back(a[c] * (kWeightOne - tap.weight) + b[c] * tap.weight);
+    for (int c = 0; c < 3; ++c) row.push_back(a[c] * (kWeightOne - tap.weight) + b[c] * tap.weight);
   }
   return row;
 }
@@ -70,8 +70,8 @@ int cubic_position(double at, int size) {
 }
 
 /// The pixel at a point; beyond the border the nearest pixel stands.
-void sample_cubic(const Image& image, Point at,
-                  const std::array<CubicWeights, kCubicSteps>& table, uint8_t* out) {
+void sample_cubic(const Image& image, Point at, const std::array<CubicWeights, kCubicSteps>& table,
+                  uint8_t* out) {
   const int x = cubic_position(at.x, image.width), y = cubic_position(at.y, image.height);
   const CubicWeights& across = table[size_t(x % kCubicSteps)];
   const CubicWeights& down = table[size_t(y % kCubicSteps)];
@@ -98,9 +98,14 @@ Image resize(const Image& image, int width, int height) {
   int above_y = -1, below_y = -1;
   for (int y = 0; y < height; ++y) {
     const Tap& tap = rows[size_t(y)];
-    if (tap.first == below_y) std::swap(above, below), std::swap(above_y, below_y);
-    if (tap.first != above_y) above = scale_row(image, above_y = tap.first, columns);
-    if (tap.second != below_y) below = scale_row(image, below_y = tap.second, columns);
+    if (tap.first == below_y) {
+      std::swap(above, below);
+      std::swap(above_y, below_y);
+    }
+    if (tap.first != above_y) above = scale_row(image, tap.first, columns);
+    if (tap.second != below_y) below = scale_row(image, tap.second, columns);
+    above_y = tap.first;
+    below_y = tap.second;
     uint8_t* out = result.pixel(0, y);
     for (size_t i = 0; i < above.size(); ++i) {
       const int a = ((kWeightOne - tap.weight) * (above[i] >> 4)) >> 16;

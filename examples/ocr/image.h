@@ -36,8 +36,8 @@ Image resize(const Image& image, int width, int height);
 Image turn_left(const Image& image);
 Image turn_upside_down(const Image& image);
 
-/// What the quad shows, made rectangular with bicubic interpolation. A crop much taller than wide is
-/// a line written from top to bottom: it is turned to the left.
+/// What the quad shows, made rectangular with bicubic interpolation. A crop much taller than wide
+/// is a line written from top to bottom: it is turned to the left.
 Image crop(const Image& image, const Quad& quad);
 
 }  // namespace ocr

@@ -14,7 +14,8 @@ using tilewright::Code;
 using tilewright::Error;
 using tilewright::Result;
 
-constexpr int64_t kMostPixels = int64_t{1} << 28;  // against files that claim a size to exhaust memory
+constexpr int64_t kMostPixels = int64_t{1}
+                                << 28;  // against files that claim a size to exhaust memory
 
 Result<Image> make_image(int64_t width, int64_t height) {
   if (width < 1 || height < 1 || width > kMostPixels / height)

@@ -1,6 +1,7 @@
 #include "api/compile_model.h"
 
 #define XXH_INLINE_ALL
+#include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -25,6 +26,16 @@ Result<void> check_passes(const std::set<std::string>& names) {
   return {};
 }
 
+/// A plan holds the weights in memory once more, so a model whose weights alone pass it is refused before the work begins.
+Result<void> check_memory(const ir::Graph& graph) {
+  int64_t wanted = 0;
+  for (const ir::Value& value : graph.values)
+    if (value.constant) wanted += value.constant->bytes();
+  const int64_t found = int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
+  if (wanted > found) return error(Code::kOutOfMemory, "the weights want ", wanted, " bytes of memory, found ", found);
+  return {};
+}
+
 /// The options in full, for the contract.
 std::map<std::string, std::string> describe(const BuildOptions& options) {
   std::vector<std::string> shapes;
@@ -46,6 +57,7 @@ Result<ir::Graph> load_graph(const std::string& path, const ModelOptions& option
   import.shapes = bound_sizes(options.shapes);
   import.note = options.note;
   ir::Graph graph = TRY(onnx::import_onnx(path, import));
+  TRY(check_memory(graph).in(cat("model '", path, "'")));
   TRY(settle_sizes(graph, options.shapes, options.paste, options.note).in(cat("model '", path, "'")));
   return graph;
 }

@@ -10,7 +10,7 @@ namespace tw::compiler {
 namespace {
 
 /// Sizes that open symbols are tried with: the first at which every program can be built. Programs stay open for others.
-constexpr int64_t kSampleSizes[] = {32, 64, 16, 128, 8, 4, 224, 320, 640, 2, 1};
+constexpr int64_t kSampleSizes[] = {32, 64, 16, 128, 8, 4, 224, 320, 640, 2, 1, 0};
 
 std::vector<std::string> symbols_of(const task::Draft& draft) {
   std::set<std::string> symbols;

@@ -66,15 +66,16 @@ class CaseReader {
   }
 
   Result<void> fill(Tensor& tensor) {
-    double below = 100;
+    double below = 100, scale = 1;
     bool positive = false;
     if (take('<')) below = TRY(number());
     else if (take('>')) positive = TRY(number()) == 0;
+    else if (take('*')) scale = TRY(number());
     for (int64_t i = 0; i < tensor.count(); ++i) {
       const double unit = std::uniform_real_distribution<double>(0, 1)(random_);
       if (tensor.dtype() == DType::kBool) tensor.set_int(i, unit < 0.5 ? 0 : 1);
       else if (is_int(tensor.dtype())) tensor.set_int(i, static_cast<int64_t>(unit * below));
-      else tensor.set_float(i, positive ? 0.1 + 1.9 * unit : 2 * unit - 1);
+      else tensor.set_float(i, positive ? 0.1 + 1.9 * unit : scale * (2 * unit - 1));
     }
     return {};
   }

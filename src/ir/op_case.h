@@ -1,7 +1,7 @@
 // op_case.h: an op's test cases, written as text beside the op.
 //   "f32[2,3] - i64{0,2} i64[4]<10 ; axis=1 mode=\"linear\" pads=[0,1]"
 // Inputs: TYPE[dims] random in [-1, 1] (floats) or [0, 100) (integers); TYPE[dims]<N random integers below N;
-// TYPE[dims]>0 random positive floats in [0.1, 2); TYPE{v,...} a 1-d literal; TYPE(v) a 0-d literal; "-" an absent input.
+// TYPE[dims]>0 random positive floats in [0.1, 2); TYPE[dims]*S random floats in [-S, S]; TYPE{v,...} a 1-d literal; TYPE(v) a 0-d literal; "-" an absent input.
 // After the last ';' may stand "outputs=N" among the attributes.
 #pragma once
 

@@ -25,10 +25,12 @@ class NodeLowering : public ops::LowerContext {
   const ir::TensorType& in_type(size_t i) const override { return graph_.value(node().inputs[i]).type; }
   const ir::TensorType& out_type(size_t i) const override { return graph_.value(node().outputs[i]).type; }
   const std::vector<Dim>* in_ints(size_t i) const override {
+    if (!has(i)) return nullptr;
     const auto& ints = graph_.value(node().inputs[i]).ints;
     return ints ? &*ints : nullptr;
   }
   const Tensor* in_constant(size_t i) const override {
+    if (!has(i)) return nullptr;
     const auto& constant = graph_.value(node().inputs[i]).constant;
     return constant ? &*constant : nullptr;
   }

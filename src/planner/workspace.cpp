@@ -13,11 +13,6 @@ std::vector<Dim> row_major(const ir::Shape& dims) {
   return strides;
 }
 
-/// Roots that a segment's tasks read or write.
-struct Uses {
-  std::set<SlotId> reads, writes;
-};
-
 }  // namespace
 
 size_t SharedOutput::add_weight(const std::string& name, const Tensor& tensor) {
@@ -172,6 +167,16 @@ task::Draft Workspace::make_draft(const Segment& segment, const std::set<SlotId>
   return draft;
 }
 
+void Workspace::add_unwritten(const std::vector<SlotId>& outputs, const std::vector<Uses>& uses, std::vector<std::set<SlotId>>& live_out) const {
+  size_t last = steps_.size();
+  while (last > 0 && !std::holds_alternative<Segment>(steps_[last - 1])) --last;
+  for (const SlotId id : outputs) {
+    if (weight_of_.contains(id) || slot(id).info.space == task::Space::kInput || last == 0) continue;
+    const bool written = std::any_of(uses.begin(), uses.end(), [&](const Uses& u) { return u.writes.contains(id); });
+    if (!written) live_out[last - 1].insert(id);
+  }
+}
+
 Result<plan::Procedure> Workspace::finish(const std::string& name, const std::vector<SlotId>& inputs, const std::vector<SlotId>& outputs) {
   remove_dead_tasks(outputs);
   TRY(pack_weights());
@@ -189,6 +194,10 @@ Result<plan::Procedure> Workspace::finish(const std::string& name, const std::ve
       uses[s].writes.insert(control.outputs.begin(), control.outputs.end());
     }
   }
+  if (steps_.empty()) {      // outputs without elements need a run that makes them
+    steps_.emplace_back(Segment{});
+    uses.emplace_back();
+  }
   plan::Procedure procedure;
   for (const SlotId id : inputs) register_of(id, procedure);
   std::set<SlotId> needed(outputs.begin(), outputs.end());      // roots that a later step or the caller reads
@@ -199,6 +208,7 @@ Result<plan::Procedure> Workspace::finish(const std::string& name, const std::ve
     for (const SlotId id : uses[s].reads)
       if (!weight_of_.contains(id) || !std::holds_alternative<Segment>(steps_[s])) needed.insert(id);
   }
+  add_unwritten(outputs, uses, live_out);
   for (size_t s = 0; s < steps_.size(); ++s) {
     const auto regs = [&](const std::vector<SlotId>& ids) {
       std::vector<plan::Register> list;

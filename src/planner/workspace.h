@@ -31,6 +31,11 @@ struct PendingControl {
 };
 using Pending = std::variant<Segment, PendingBind, PendingControl>;
 
+/// Roots that a step reads or writes.
+struct Uses {
+  std::set<task::SlotId> reads, writes;
+};
+
 /// The weights and drafts shared by a graph and the bodies inside it.
 struct SharedOutput {
   const TargetServices& target;
@@ -67,6 +72,8 @@ class Workspace {
  private:
   /// Removes tasks whose results nothing reads: shape arithmetic that views took over.
   void remove_dead_tasks(const std::vector<task::SlotId>& outputs);
+  /// Outputs that no task writes (they have no elements) are made by the last segment.
+  void add_unwritten(const std::vector<task::SlotId>& outputs, const std::vector<Uses>& uses, std::vector<std::set<task::SlotId>>& live_out) const;
   Result<void> pack_weights();
   task::Draft make_draft(const Segment& segment, const std::set<task::SlotId>& live_in, const std::set<task::SlotId>& live_out) const;
   plan::Register register_of(task::SlotId root, plan::Procedure& procedure);

@@ -69,6 +69,8 @@ Tiling Tiling::make(const Dims& dims, size_t n_outer, int64_t target) {
     tiling.n_tiles = 0;
     return tiling;
   }
+  if (!dims.empty()) tiling.chunk = dims[0];
+  if (n_outer == 0) return tiling;
   // The cut moves inwards until a slice behind the axis is no larger than the target.
   int64_t outer = 1, inner = total;
   for (size_t d = 0; d < n_outer; ++d) {
@@ -77,7 +79,6 @@ Tiling Tiling::make(const Dims& dims, size_t n_outer, int64_t target) {
     if (inner <= target) break;
     if (d + 1 < n_outer) outer *= dims[d];
   }
-  if (n_outer == 0) return tiling;
   const int64_t extent = dims[static_cast<size_t>(tiling.axis)];
   tiling.chunk = std::clamp<int64_t>(target / std::max<int64_t>(inner, 1), 1, extent);
   tiling.n_chunks = (extent + tiling.chunk - 1) / tiling.chunk;
@@ -91,10 +92,8 @@ Box Tiling::tile(int64_t i) const {
   box.begin.resize(dims.size());
   if (dims.empty()) return box;
   const auto cut = static_cast<size_t>(axis);
-  if (chunk < dims[cut] || n_chunks > 1 || n_tiles > 1) {
-    box.begin[cut] = i % n_chunks * chunk;
-    box.end[cut] = std::min(dims[cut], box.begin[cut] + chunk);
-  }
+  box.begin[cut] = i % n_chunks * chunk;
+  box.end[cut] = std::min(dims[cut], box.begin[cut] + chunk);
   int64_t rest = i / n_chunks;
   for (size_t d = cut; d-- > 0;) {
     box.begin[d] = rest % dims[d];

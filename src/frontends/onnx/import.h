@@ -50,5 +50,9 @@ struct InputSymbol {
 /// Every dim of an input that is a symbol, in the order of the inputs; a symbol may occur more than
 /// once.
 std::vector<InputSymbol> input_symbols(const ir::Graph& graph);
+/// The same for a file, of which only the inputs are looked at: some models can be imported only
+/// after their symbols are bound.
+Result<std::vector<InputSymbol>> find_input_symbols(const std::string& path,
+                                                    const ImportOptions& options = {});
 
 }  // namespace tw::onnx

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "frontends/onnx/test_models.h"
 #include "ir/op_def.h"
 
@@ -62,6 +64,17 @@ TEST(Import, InputSymbolsNameInputAndAxis) {
   EXPECT_EQ(symbols[0].symbol, "batch");
   EXPECT_EQ(symbols[0].input, "x");
   EXPECT_EQ(symbols[0].axis, 0u);
+}
+
+TEST(Import, SymbolsAreFoundWithoutImporting) {
+  pb::ModelProto model = mlp_model();
+  model.mutable_graph()->mutable_node(0)->set_op_type("NoSuchOp");
+  const std::string path = testing::TempDir() + "symbols.onnx";
+  std::ofstream(path, std::ios::binary) << bytes_of(model);
+  const auto symbols = find_input_symbols(path);
+  ASSERT_TRUE(symbols.ok());
+  ASSERT_EQ(symbols.value().size(), 1u);
+  EXPECT_EQ(symbols.value()[0].symbol, "batch");
 }
 
 TEST(Import, AGivenShapeBindsTheSymbolEverywhere) {

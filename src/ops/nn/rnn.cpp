@@ -49,7 +49,7 @@ extern constinit const ir::OpDef rnn = {
               "direction=\"reverse\" outputs=2",
               "f32[2,4,3] f32[1,2,3] f32[1,2,2] ; layout=1 clip=0.5 outputs=2",
               "f32[0,2,3] f32[1,2,3] f32[1,2,2] ; outputs=2", "f32[1,1,1] f32[1,1,1] f32[1,1,1]",
-              "f32[24,4,64] f32[1,64,64] f32[1,64,64] f32[1,128] ; outputs=2"},
+              "f32[24,4,64] f32[1,64,64]*0.1 f32[1,64,64]*0.1 f32[1,128]*0.1 ; outputs=2"},
 };
 
 }  // namespace tw::ops

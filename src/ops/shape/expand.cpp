@@ -48,8 +48,9 @@ task::SlotId dims_from_data(LowerContext& c) {
   const Dim length = c.in_type(1).shape[0];
   const task::SlotId target = int_temp(c, rank), sizes = int_temp(c, rank);
   Tensor one = Tensor::from_ints(std::vector<int64_t>{1});
-  emit_fill(c, one, target);
-  emit_copy(c, c.in(1), c.slice(target, 0, Dim(rank) - length, length));
+  const Dim n_added = Dim(rank) - length;
+  if (!(n_added == Dim(0))) emit_fill(c, one, c.slice(target, 0, 0, n_added));
+  emit_copy(c, c.in(1), c.slice(target, 0, n_added, length));
   CodeWriter code(2);  // target, x
   const uint8_t repeats = code.ints(task::PointOp::kEqual, 0, code.literal(1));
   const uint8_t size = code.ints(task::PointOp::kWhere, repeats, 1, 0);

@@ -73,7 +73,8 @@ Result<void> lower(LowerContext& c) {
 
 extern constinit const ir::OpDef gather_nd = {
     .name = "gather_nd",
-    .doc = "y[b.., i.., k..] = x[b.., index[b.., i.., :].., k..] behind batch_dims dims b..",
+    .doc =
+        "y[b.., i.., k..] = x[b.., index[b.., i.., :].., k..], b.. being the first batch_dims dims",
     .inputs = {"x", "index"},
     .outputs = {"y"},
     .attrs = {{"batch_dims", 0}},

@@ -133,22 +133,27 @@ Result<void> reference(ir::EvalContext& c) {
   return {};
 }
 
+/// Fills `slot` with the pad value.
+void fill(LowerContext& c, task::SlotId slot) {
+  const ir::Shape dims = c.dims(slot);
+  if (c.has(kValue)) return emit_copy(c, c.broadcast(c.reshape(c.in(kValue), {}), dims), slot);
+  auto zero = Tensor::try_make(c.in_type(kX).dtype, {});
+  CHECK(zero.ok(), "one element fits in memory");
+  emit_fill(c, zero.value(), slot);
+}
+
+/// Two slabs of padding an axis, each within what the axes before it left, and the rest a copy: every element is written once.
 void lower_constant(LowerContext& c, const Pads& pads) {
-  const ir::Shape &x = c.in_type(kX).shape, &y = c.out_type(0).shape;
+  const ir::Shape& x = c.in_type(kX).shape;
   task::SlotId inside = c.in(kX), window = c.out(0);
   for (size_t d = 0; d < x.size(); ++d) {
     const Dim cropped = at_least_zero(Dim(0) - pads.before[d]);
     const Dim count = at_least_zero(x[d] - cropped - at_least_zero(Dim(0) - pads.behind[d]));
+    const Dim before = at_least_zero(pads.before[d]), behind = at_least_zero(pads.behind[d]);
+    if (!(before == Dim(0))) fill(c, c.slice(window, d, 0, before));
+    if (!(behind == Dim(0))) fill(c, c.slice(window, d, before + count, behind));
     inside = c.slice(inside, d, cropped, count);
-    window = c.slice(window, d, at_least_zero(pads.before[d]), count);
-  }
-  const task::SlotId value = c.has(kValue) ? c.reshape(c.in(kValue), {}) : task::kNoSlot;
-  if (value != task::kNoSlot) {
-    emit_copy(c, c.broadcast(value, y), c.out(0));
-  } else {
-    auto zero = Tensor::try_make(c.in_type(kX).dtype, {});
-    CHECK(zero.ok(), "one element fits in memory");
-    emit_fill(c, zero.value(), c.out(0));
+    window = c.slice(window, d, before, count);
   }
   emit_copy(c, inside, window);
 }

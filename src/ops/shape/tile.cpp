@@ -1,5 +1,7 @@
 // tile: repeats a tensor along its axes. A repeated axis becomes two dims, of which the outer has
 // stride 0.
+#include <algorithm>
+
 #include "ir/op_def.h"
 #include "ops/lower.h"
 #include "ops/shape/common_dims.h"
@@ -81,12 +83,13 @@ task::SlotId tile_some(LowerContext& c, task::SlotId x, std::vector<Dim>& repeat
 /// repeated.
 Result<std::vector<Dim>> repeats_from_data(LowerContext& c) {
   const ir::Shape &x = c.in_type(0).shape, &y = c.out_type(0).shape;
-  const task::SlotId given = c.in(1), sizes = int_temp(c, static_cast<int64_t>(x.size()));
+  const auto n_empty = std::count(x.begin(), x.end(), Dim(0));
+  const task::SlotId sizes = int_temp(c, static_cast<int64_t>(x.size()) - n_empty);
   std::vector<Dim> repeats(x.size(), Dim(1)), fresh;
   for (size_t d = 0; d < x.size(); ++d) {
     if (x[d] == Dim(0)) continue;
     const auto from = static_cast<int64_t>(d), to = static_cast<int64_t>(fresh.size());
-    emit_copy(c, c.slice(given, 0, from, 1), c.slice(sizes, 0, to, 1));
+    emit_copy(c, c.slice(c.in(1), 0, from, 1), c.slice(sizes, 0, to, 1));
     repeats[d] = floor_div(y[d], x[d]);
     fresh.push_back(repeats[d]);
   }

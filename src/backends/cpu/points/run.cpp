@@ -13,6 +13,8 @@ using task::PointInstr;
 using task::PointOp;
 
 constexpr int64_t kBlock = 512;
+// Rows of this length are worth an instruction each; shorter ones share a block.
+constexpr int64_t kRowsAlone = 96;
 
 /// Part of one window: rows of columns, strides in bytes.
 struct Block {
@@ -202,7 +204,9 @@ void for_each_block(const LoopNest& nest, Run&& run) {
   const int64_t cols = nest.dims[col];
   const int64_t n_rows = col > 0 ? nest.dims[col - 1] : 1;
   const int64_t width = cols <= kBlock ? cols : piece_length(cols);
-  const int64_t height = cols <= kBlock ? std::min(n_rows, std::max<int64_t>(1, kBlock / cols)) : 1;
+  // Long rows go one at a time: operands of one row need no gathering.
+  const int64_t height =
+      cols < kRowsAlone ? std::min(n_rows, kBlock / std::max<int64_t>(1, cols)) : 1;
   Dims coordinates;
   coordinates.resize(nest.rank);
   nest.for_each(2, [&](const std::array<std::byte*, LoopNest::kMaxWindows>& corner) {

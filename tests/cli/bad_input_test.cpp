@@ -1,0 +1,193 @@
+// Bad input gets one sentence and exit code 1, and nothing that was there is lost.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "models.h"
+#include "plan/plan.h"
+
+namespace tw::cli_test {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Exit code 1 and one line on stderr that has `part` in it.
+void expect_refused(const Finished& finished, const std::string& part) {
+  EXPECT_EQ(finished.exit_code, 1) << finished.out << finished.err;
+  EXPECT_THAT(finished.err, HasSubstr(part));
+  EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 1) << finished.err;
+}
+
+std::string random_bytes(size_t n, uint64_t seed) {
+  std::mt19937_64 generator(seed);
+  std::string bytes;
+  for (size_t i = 0; i < n; ++i) bytes += static_cast<char>(generator());
+  return bytes;
+}
+
+TEST(BadModel, RandomBytesAreRefused) {
+  const TempFolder folder;
+  for (const size_t n : {0, 1, 7, 100, 5000}) {
+    write_all(folder.file("m.onnx"), random_bytes(n, n));
+    expect_refused(tilewright({"build", folder.file("m.onnx"), "-o", folder.file("p")}), "m.onnx");
+  }
+  EXPECT_EQ(folder.names(), std::vector<std::string>{"m.onnx"});
+}
+
+TEST(BadModel, ATruncatedModelIsRefused) {
+  const TempFolder folder;
+  const std::string whole = read_all(write_mlp(folder));
+  for (const size_t n : {whole.size() / 4, whole.size() / 2, whole.size() - 1}) {
+    write_all(folder.file("m.onnx"), whole.substr(0, n));
+    const Finished finished = tilewright({"build", folder.file("m.onnx"), "-o", folder.file("p"), "-q"});
+    expect_refused(finished, "m.onnx");
+  }
+}
+
+TEST(BadModel, AMissingFileAndAFolderAreNamed) {
+  const TempFolder folder;
+  expect_refused(tilewright({"build", folder.file("none.onnx"), "-o", folder.file("p")}), "none.onnx");
+  expect_refused(tilewright({"build", folder.path(), "-o", folder.file("p")}), folder.path());
+  expect_refused(tilewright({"run", folder.file("none.plan"), "--input", "random"}), "none.plan");
+}
+
+TEST(BadModel, MissingExternalDataIsNamed) {
+  const TempFolder folder;
+  expect_refused(tilewright({"build", write_external(folder, 8, 8, false), "-o", folder.file("p")}), "weights.bin");
+}
+
+TEST(BadModel, OneLargerThanMemoryIsRefusedWithWantedAndFound) {
+  const TempFolder folder;
+  const int64_t side = int64_t{1} << 19;
+  expect_refused(tilewright({"build", write_external(folder, side, side, true), "-o", folder.file("p")}), "want 1099511627776 bytes of memory, found ");
+}
+
+TEST(BadModel, AnUnknownPassIsRefusedWithTheList) {
+  const TempFolder folder;
+  expect_refused(tilewright({"build", write_mlp(folder), "-o", folder.file("p"), "--skip-pass", "fuse_everything", "-q"}), "the passes are fold_constants");
+}
+
+TEST(BadPlan, ATruncatedPlanIsRefused) {
+  const TempFolder folder;
+  const std::string whole = read_all(build_mlp(folder));
+  for (const size_t n : {size_t{8}, size_t{56}, whole.size() / 2, whole.size() - 1}) {
+    write_all(folder.file("cut.plan"), whole.substr(0, n));
+    expect_refused(tilewright({"inspect", folder.file("cut.plan")}), "cut.plan");
+  }
+}
+
+TEST(BadPlan, AFlippedByteIsRefusedWhereverItIs) {
+  const TempFolder folder;
+  const std::string whole = read_all(build_mlp(folder));
+  for (size_t at = 12; at < whole.size(); at += whole.size() / 16) {
+    std::string flipped = whole;
+    flipped[at] = static_cast<char>(flipped[at] ^ 0x40);
+    write_all(folder.file("p"), flipped);
+    expect_refused(tilewright({"inspect", folder.file("p")}), "plan '");
+  }
+}
+
+TEST(BadPlan, AnotherFormatVersionIsNamed) {
+  const TempFolder folder;
+  std::string plan = read_all(build_mlp(folder));
+  plan[8] = 99;
+  write_all(folder.file("p"), plan);
+  expect_refused(tilewright({"run", folder.file("p"), "--input", "random"}), "is a plan of format version 99, expected 1");
+}
+
+TEST(BadPlan, AnotherTargetSaysWantedAndFound) {
+  const TempFolder folder;
+  auto read = plan::read_plan(build_mlp(folder));
+  ASSERT_TRUE(read.ok());
+  plan::Plan plan = std::move(read).take();
+  for (const char* target : {"sm_90", "cpu avx1024"}) {
+    plan.contract[0].second = target;
+    ASSERT_TRUE(plan::write_plan(plan, folder.file("p")).ok());
+    expect_refused(tilewright({"run", folder.file("p"), "--input", "random", "--shapes", "x:1x4"}), std::string(target).substr(4));
+    expect_refused(tilewright({"doctor", folder.file("p")}), "plan '");
+  }
+}
+
+TEST(BadPlan, AChangedProgramIsRefusedThoughItsChecksumIsRight) {
+  const TempFolder folder;
+  auto read = plan::read_plan(build_mlp(folder));
+  ASSERT_TRUE(read.ok());
+  const plan::Plan good = std::move(read).take();
+  plan::Plan bad = good;
+  for (task::SlotInfo& slot : bad.programs[0].slots)
+    if (slot.space == task::Space::kWeight) slot.offset_bytes += int64_t{1} << 40;
+  ASSERT_TRUE(plan::write_plan(bad, folder.file("p")).ok());
+  expect_refused(tilewright({"inspect", folder.file("p")}), "plan '");
+}
+
+struct BadRun {
+  std::vector<std::string> inputs;
+  std::string sentence;
+};
+
+class BadInputs : public ::testing::TestWithParam<BadRun> {};
+
+TEST_P(BadInputs, AreRefusedWithFoundAndExpected) {
+  const TempFolder folder;
+  const std::string plan = build_mlp(folder);
+  write_npy(folder, "good.npy", "f32", {2, 4});
+  write_npy(folder, "wide.npy", "f32", {2, 5});
+  write_npy(folder, "flat.npy", "f32", {4});
+  write_npy(folder, "ints.npy", "i64", {2, 4});
+  write_all(folder.file("cut.npy"), read_all(folder.file("good.npy")).substr(0, 140));
+  write_all(folder.file("text.npy"), "not an array");
+  std::vector<std::string> arguments = {"run", plan};
+  for (const std::string& input : GetParam().inputs) arguments.insert(arguments.end(), {"--input", input});
+  expect_refused(tilewright(arguments, {.folder = folder.path()}), GetParam().sentence);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BadInputs,
+                         ::testing::Values(BadRun{{}, "input 'x' (f32[batch,4]) is not given"}, BadRun{{"z=good.npy"}, "there is no input 'z'"},
+                                           BadRun{{"x=wide.npy"}, "input 'x' is f32[2,5], expected f32[batch,4]"}, BadRun{{"x=flat.npy"}, "input 'x' is f32[4], expected f32[batch,4]"},
+                                           BadRun{{"x=ints.npy"}, "input 'x' is i64[2,4], expected f32[batch,4]"}, BadRun{{"x=cut.npy"}, "expected 32"},
+                                           BadRun{{"x=text.npy"}, "does not open as a .npy"}, BadRun{{"x=none.npy"}, "none.npy"}, BadRun{{"x=good.txt"}, "cannot read 'good.txt'"},
+                                           BadRun{{"x=good.npy", "x=good.npy"}, "input 'x' is given twice"}, BadRun{{"good.npy", "good.npy"}, "more inputs are given"}));
+
+TEST(FullDisk, LeavesTheOldPlanAndNothingElse) {
+  const TempFolder folder;
+  const std::string model = write_mlp(folder), plan = build_mlp(folder);
+  const std::string before = read_all(plan);
+  const Finished finished = tilewright({"build", model, "-o", plan, "-q"}, {.file_size_limit_bytes = 5000});
+  expect_refused(finished, "cannot write");
+  EXPECT_EQ(read_all(plan), before);
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"mlp.onnx", "mlp.plan"}));
+}
+
+TEST(FullDisk, LeavesNoPartOfAnOutput) {
+  const TempFolder folder;
+  const std::string plan = build_mlp(folder), input = write_npy(folder, "x.npy", "f32", {64, 4});
+  expect_refused(tilewright({"run", plan, "--input", input, "--output-dir", folder.file("out")}, {.file_size_limit_bytes = 1000}), "cannot write");
+  EXPECT_EQ(run({"ls", "-A", folder.file("out")}).out, "");
+}
+
+TEST(Interrupt, EndsALongCommandWith130) {
+  const TempFolder folder;
+  const Finished finished = tilewright({"bench", build_mlp(folder), "--shapes", "x:1x4", "--duration-s", "100", "--json", folder.file("b.json")}, {.interrupt_after_ms = 300});
+  EXPECT_EQ(finished.exit_code, 130);
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"mlp.onnx", "mlp.plan"}));
+}
+
+class InterruptAt : public ::testing::TestWithParam<int> {};
+
+TEST_P(InterruptAt, LeavesAWholePlanOrNone) {
+  const TempFolder folder;
+  // Weights of 64 MiB: most of the time goes into writing them.
+  const std::string model = write_external(folder, 4096, 4096, true);
+  const Finished finished = tilewright({"build", model, "-o", folder.file("p")}, {.interrupt_after_ms = GetParam()});
+  EXPECT_TRUE(finished.exit_code == 0 || finished.exit_code == 130) << finished.exit_code << finished.err;
+  std::vector<std::string> names = folder.names();
+  std::erase(names, "p");
+  EXPECT_EQ(names, (std::vector<std::string>{"external.onnx", "weights.bin"}));
+  if (folder.names().size() == 3) EXPECT_EQ(tilewright({"inspect", folder.file("p")}).exit_code, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Times, InterruptAt, ::testing::Values(20, 60, 120, 200, 300, 450));
+
+}  // namespace
+}  // namespace tw::cli_test

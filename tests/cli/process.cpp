@@ -1,0 +1,96 @@
+#include "process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "base/check.h"
+
+namespace tw::cli_test {
+namespace {
+
+/// In the child: everything up to exec.
+[[noreturn]] void become(const std::vector<std::string>& command, const Spawn& how, const std::string& out, const std::string& err) {
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
+  ::dup2(::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
+  ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
+  if (!how.folder.empty() && ::chdir(how.folder.c_str()) != 0) ::_exit(126);
+  if (how.file_size_limit_bytes >= 0) {
+    const auto limit = static_cast<rlim_t>(how.file_size_limit_bytes);
+    const rlimit both = {limit, limit};
+    ::setrlimit(RLIMIT_FSIZE, &both);
+  }
+  ::execvp(words[0], words.data());
+  ::_exit(127);
+}
+
+}  // namespace
+
+Finished run(const std::vector<std::string>& command, const Spawn& how) {
+  const TempFolder folder;
+  const std::string out = folder.file("out"), err = folder.file("err");
+  const pid_t child = ::fork();
+  CHECK(child >= 0, "the test may start programs");
+  if (child == 0) become(command, how, out, err);
+  if (how.interrupt_after_ms >= 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(how.interrupt_after_ms));
+    ::kill(child, SIGINT);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  Finished finished;
+  finished.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  finished.out = read_all(out);
+  finished.err = read_all(err);
+  return finished;
+}
+
+Finished tilewright(std::vector<std::string> arguments, const Spawn& how) {
+  arguments.insert(arguments.begin(), TW_CLI);
+  return run(arguments, how);
+}
+
+TempFolder::TempFolder() {
+  std::string name = (std::filesystem::temp_directory_path() / "tilewright-test-XXXXXX").string();
+  CHECK(::mkdtemp(name.data()) != nullptr, "the folder of temporaries is writable");
+  path_ = name;
+}
+
+TempFolder::~TempFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::vector<std::string> TempFolder::names() const {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(path_)) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string read_all(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream bytes;
+  bytes << file.rdbuf();
+  return bytes.str();
+}
+
+void write_all(const std::string& path, const std::string& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+}  // namespace tw::cli_test

@@ -1,0 +1,46 @@
+// process.h: runs programs the way a shell would, and keeps what they say.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tw::cli_test {
+
+struct Finished {
+  int exit_code = -1;   // 128 + signal when a signal ended it
+  std::string out, err;
+};
+
+struct Spawn {
+  std::string folder = {};              // where it starts; "": here
+  int64_t file_size_limit_bytes = -1;   // RLIMIT_FSIZE: writes beyond it fail, as on a full disk
+  int interrupt_after_ms = -1;          // SIGINT then
+};
+
+/// Waits for the end. `command[0]` is a path or a name in PATH.
+Finished run(const std::vector<std::string>& command, const Spawn& how = {});
+
+/// The command line program with these arguments.
+Finished tilewright(std::vector<std::string> arguments, const Spawn& how = {});
+
+/// A new folder that goes with the object.
+class TempFolder {
+ public:
+  TempFolder();
+  ~TempFolder();
+  TempFolder(const TempFolder&) = delete;
+  TempFolder& operator=(const TempFolder&) = delete;
+  const std::string& path() const { return path_; }
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  /// Names of all files in it, sorted.
+  std::vector<std::string> names() const;
+
+ private:
+  std::string path_;
+};
+
+std::string read_all(const std::string& path);
+void write_all(const std::string& path, const std::string& bytes);
+
+}  // namespace tw::cli_test
