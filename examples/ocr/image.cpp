@@ -22,16 +22,11 @@ std::vector<Tap> taps(int from, int to) {
   std::vector<Tap> result;
   const double scale = static_cast<double>(from) / to;
   for (int i = 0; i < to; ++i) {
-    const double at = (i + 0.5) * scale - 0.5;
-    const int first = static_cast<int>(std::floor(at));
-    if (first < 0) {
-      result.push_back({0, 0, 0});
-    } else if (first >= from - 1) {
-      result.push_back({from - 1, from - 1, 0});
-    } else {
-      const auto weight = static_cast<int>(std::nearbyint((at - first) * kWeightOne));
-      result.push_back({first, first + 1, weight});
-    }
+    const auto at = static_cast<float>((i + 0.5) * scale - 0.5);
+    const auto before = static_cast<int>(std::floor(at));
+    const auto weight = static_cast<int>(std::nearbyint((at - std::floor(at)) * kWeightOne));
+    result.push_back(
+        {std::clamp(before, 0, from - 1), std::clamp(before + 1, 0, from - 1), weight});
   }
   return result;
 }
@@ -47,40 +42,30 @@ std::vector<int> scale_row(const Image& image, int y, const std::vector<Tap>& co
   return row;
 }
 
-// Bicubic positions are rounded to 32nds of a pixel, so that there are 32 sets of weights.
-constexpr int kCubicSteps = 32;
 using CubicWeights = std::array<float, 4>;
 
-std::array<CubicWeights, kCubicSteps> cubic_table() {
+/// The weights of the four pixels round a position that lies `d` after the second of them.
+CubicWeights cubic_weights(float d) {
   constexpr float kA = -0.75F;
-  const auto near = [](float d) { return ((kA + 2) * d - (kA + 3)) * d * d + 1; };
-  const auto far = [](float d) { return ((kA * d - 5 * kA) * d + 8 * kA) * d - 4 * kA; };
-  std::array<CubicWeights, kCubicSteps> table;
-  for (int i = 0; i < kCubicSteps; ++i) {
-    const float d = static_cast<float>(i) / kCubicSteps;
-    table[size_t(i)] = {far(1 + d), near(d), near(1 - d), far(2 - d)};
-  }
-  return table;
-}
-
-/// A position in 32nds of a pixel. A point far outside, or nowhere, counts as just outside.
-int cubic_position(double at, int size) {
-  const double inside = std::fmin(std::fmax(at, -2.0), size + 1.0);
-  return static_cast<int>(std::nearbyint(inside * kCubicSteps)) + 2 * kCubicSteps;
+  const auto near = [](float x) { return ((kA + 2) * x - (kA + 3)) * x * x + 1; };
+  const auto far = [](float x) { return ((kA * x - 5 * kA) * x + 8 * kA) * x - 4 * kA; };
+  return {far(1 + d), near(d), near(1 - d), far(2 - d)};
 }
 
 /// The pixel at a point; beyond the border the nearest pixel stands.
-void sample_cubic(const Image& image, Point at, const std::array<CubicWeights, kCubicSteps>& table,
-                  uint8_t* out) {
-  const int x = cubic_position(at.x, image.width), y = cubic_position(at.y, image.height);
-  const CubicWeights& across = table[size_t(x % kCubicSteps)];
-  const CubicWeights& down = table[size_t(y % kCubicSteps)];
+void sample_cubic(const Image& image, Point at, uint8_t* out) {
+  // A point far outside, or nowhere, counts as one just outside.
+  const double x = std::fmin(std::fmax(at.x, -2.0), image.width + 1.0);
+  const double y = std::fmin(std::fmax(at.y, -2.0), image.height + 1.0);
+  const auto left = static_cast<int>(std::floor(x)) - 1;
+  const auto top = static_cast<int>(std::floor(y)) - 1;
+  const CubicWeights across = cubic_weights(static_cast<float>(x - std::floor(x)));
+  const CubicWeights down = cubic_weights(static_cast<float>(y - std::floor(y)));
   std::array<float, 3> sum = {};
   for (int j = 0; j < 4; ++j) {
-    const int row = std::clamp(y / kCubicSteps - 3 + j, 0, image.height - 1);
+    const int row = std::clamp(top + j, 0, image.height - 1);
     for (int i = 0; i < 4; ++i) {
-      const int column = std::clamp(x / kCubicSteps - 3 + i, 0, image.width - 1);
-      const uint8_t* pixel = image.pixel(column, row);
+      const uint8_t* pixel = image.pixel(std::clamp(left + i, 0, image.width - 1), row);
       const float weight = across[size_t(i)] * down[size_t(j)];
       for (size_t c = 0; c < 3; ++c) sum[c] += weight * pixel[c];
     }
@@ -137,12 +122,11 @@ Image crop(const Image& image, const Quad& quad) {
   const double height = std::max(distance(quad[0], quad[3]), distance(quad[1], quad[2]));
   Image result(std::max(static_cast<int>(width), 1), std::max(static_cast<int>(height), 1));
   const Projection projection(quad);
-  const auto table = cubic_table();
   for (int y = 0; y < result.height; ++y)
     for (int x = 0; x < result.width; ++x) {
       const double u = static_cast<double>(x) / result.width;
       const double v = static_cast<double>(y) / result.height;
-      sample_cubic(image, projection(u, v), table, result.pixel(x, y));
+      sample_cubic(image, projection(u, v), result.pixel(x, y));
     }
   constexpr double kTall = 1.5;
   return result.height >= kTall * result.width ? turn_left(result) : result;

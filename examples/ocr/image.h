@@ -1,6 +1,6 @@
 // image.h: pictures in memory, and how parts of them are scaled, turned and cut out. The pixel
-// arithmetic is OpenCV's (fixed point, rounded positions): the models were trained on its pictures,
-// and RapidOCR, with which readings are compared, uses it.
+// arithmetic is OpenCV's, to the last bit of a weight: the models were trained on its pictures, and
+// RapidOCR, with which readings are compared, uses it.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// engine.h: runs plans. An Engine holds what all runs share (plan, threads, programs by size); a Context holds one run's memory.
+// engine.h: runs plans. An Engine holds what all runs share (plan, threads, programs by size); a
+// Context holds one run's memory.
 #pragma once
 
 #include <memory>
@@ -9,17 +10,19 @@
 namespace tilewright {
 
 struct EngineOptions {
-  int threads = 0;             ///< the calling thread included; 0: one a core. Results do not depend on it.
-  int spin_pauses = 500;       ///< CPU pauses for which a thread without work watches before it sleeps
-  size_t max_instances = 256;  ///< programs kept for sizes that came up before; the longest unused goes first
+  int threads = 0;  ///< the calling thread included; 0: one a core. Results do not depend on it.
+  int spin_pauses = 500;  ///< CPU pauses for which a thread without work watches before it sleeps
+  size_t max_instances =
+      256;  ///< programs kept for sizes that came up before; the longest unused goes first
 };
 
-/// One run at a time: a call while another runs fails with kInvalidArgument. Different contexts run side by side on the
-/// engine's threads. Keeps its engine alive.
+/// One run at a time: a call while another runs fails with kInvalidArgument. Different contexts run
+/// side by side on the engine's threads. Keeps its engine alive.
 class Context {
  public:
-  /// The outputs for these inputs, both in the order of the plan's ports; blocks until done. The first run at new sizes makes their
-  /// program. Fails, naming the input, what was found and what was expected, on a wrong number, dtype, rank or size.
+  /// The outputs for these inputs, both in the order of the plan's ports; blocks until done. The
+  /// first run at new sizes makes their program. Fails, naming the input, what was found and what
+  /// was expected, on a wrong number, dtype, rank or size.
   Result<std::vector<Tensor>> run(const std::vector<Tensor>& inputs);
 
   /// Bytes held for intermediate tensors: the most that any run so far has needed.

@@ -23,7 +23,8 @@ enum class Code : uint8_t {
   kInternal,  ///< a mistake of Tilewright's own
 };
 
-/// The message names the thing, what was found and what was expected; one sentence without a full stop.
+/// The message names the thing, what was found and what was expected; one sentence without a full
+/// stop.
 struct Error {
   Code code = Code::kInternal;
   std::string message;
@@ -33,8 +34,11 @@ struct Error {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}         // NOLINT(google-explicit-constructor)
-  Result(Error failure) : state_(std::in_place_index<1>, std::move(failure)) {}  // NOLINT(google-explicit-constructor)
+  Result(T value)
+      : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  Result(Error failure)
+      : state_(std::in_place_index<1>, std::move(failure)) {
+  }  // NOLINT(google-explicit-constructor)
 
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
@@ -62,7 +66,8 @@ template <>
 class [[nodiscard]] Result<void> {
  public:
   Result() = default;
-  Result(Error failure) : failed_(true), failure_(std::move(failure)) {}  // NOLINT(google-explicit-constructor)
+  Result(Error failure)
+      : failed_(true), failure_(std::move(failure)) {}  // NOLINT(google-explicit-constructor)
 
   bool ok() const { return !failed_; }
   explicit operator bool() const { return ok(); }

@@ -11,8 +11,20 @@
 namespace tilewright {
 
 enum class DType : uint8_t {
-  kF32, kF64, kF16, kBF16, kF8E4M3, kF8E5M2,
-  kI8, kI16, kI32, kI64, kU8, kU16, kU32, kU64,
+  kF32,
+  kF64,
+  kF16,
+  kBF16,
+  kF8E4M3,
+  kF8E5M2,
+  kI8,
+  kI16,
+  kI32,
+  kI64,
+  kU8,
+  kU16,
+  kU32,
+  kU64,
   kBool,  ///< one byte, 0 or 1
 };
 
@@ -24,17 +36,19 @@ const char* dtype_name(DType dtype);
 template <class T>
 constexpr DType dtype_of();
 
-/// Copies share their bytes, which live until the last copy goes. Nothing here is synchronised: a tensor that is written by one
-/// thread is not for another to read at the time.
+/// Copies share their bytes, which live until the last copy goes. Nothing here is synchronised: a
+/// tensor that is written by one thread is not for another to read at the time.
 class Tensor {
  public:
   /// 0 dims, one f32 of value 0.
   Tensor();
 
-  /// Zero-filled, aligned to 64 bytes. At most 8 dims, each at least 0. Fails with kOutOfMemory, saying how many bytes.
+  /// Zero-filled, aligned to 64 bytes. At most 8 dims, each at least 0. Fails with kOutOfMemory,
+  /// saying how many bytes.
   static Result<Tensor> create(DType dtype, const std::vector<int64_t>& dims);
-  /// A view of the caller's memory: the product of `dims` elements of `dtype`, row-major, aligned as a C++ array of them would be. No
-  /// byte is copied; the memory outlives every copy of the tensor. A run only reads its inputs.
+  /// A view of the caller's memory: the product of `dims` elements of `dtype`, row-major, aligned
+  /// as a C++ array of them would be. No byte is copied; the memory outlives every copy of the
+  /// tensor. A run only reads its inputs.
   static Result<Tensor> view(DType dtype, const std::vector<int64_t>& dims, void* data);
   /// The elements of a vector, copied; their number is the product of `dims`.
   template <class T>
@@ -60,7 +74,8 @@ class Tensor {
 
  private:
   friend struct TensorAccess;  // of the library
-  static Result<Tensor> copy_of(DType dtype, const std::vector<int64_t>& dims, const void* data, int64_t bytes);
+  static Result<Tensor> copy_of(DType dtype, const std::vector<int64_t>& dims, const void* data,
+                                int64_t bytes);
 
   DType dtype_ = DType::kF32;
   std::vector<int64_t> dims_;
@@ -84,7 +99,8 @@ template <> constexpr DType dtype_of<bool>() { return DType::kBool; }
 
 template <class T>
 Result<Tensor> Tensor::from(const std::vector<int64_t>& dims, const std::vector<T>& values) {
-  return copy_of(dtype_of<T>(), dims, values.data(), static_cast<int64_t>(values.size() * sizeof(T)));
+  return copy_of(dtype_of<T>(), dims, values.data(),
+                 static_cast<int64_t>(values.size() * sizeof(T)));
 }
 
 }  // namespace tilewright

@@ -1,4 +1,5 @@
-// tilewright.h: the whole public API. Programs that only run plans include tilewright/engine.h and link Tilewright::runtime.
+// tilewright.h: the whole public API. Programs that only run plans include tilewright/engine.h and
+// link Tilewright::runtime.
 #pragma once
 
 #include "tilewright/compile.h"

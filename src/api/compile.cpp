@@ -8,17 +8,26 @@ namespace {
 
 tw::Result<tw::api::BuildOptions> build_options(const CompileOptions& options) {
   tw::api::BuildOptions build;
-  for (const auto& [input, dims] : options.shapes) build.model.shapes[input] = TRY(tw::api::parse_dims(dims).in(tw::cat("shapes of '", input, "'")));
+  for (const auto& [input, dims] : options.shapes)
+    build.model.shapes[input] =
+        TRY(tw::api::parse_dims(dims).in(tw::cat("shapes of '", input, "'")));
   build.model.note = options.note;
   if (!options.isa.empty()) {
     build.isa = tw::api::find_isa(options.isa);
-    if (!build.isa) return tw::error(tw::Code::kInvalidArgument, "isa is '", options.isa, "', expected sse42, avx2 or avx512");
+    if (!build.isa)
+      return tw::error(tw::Code::kInvalidArgument, "isa is '", options.isa,
+                       "', expected sse42, avx2 or avx512");
   }
-  if (options.workers < 1) return tw::error(tw::Code::kInvalidArgument, "workers is ", options.workers, ", expected at least 1");
+  if (options.workers < 1)
+    return tw::error(tw::Code::kInvalidArgument, "workers is ", options.workers,
+                     ", expected at least 1");
   build.portable = options.portable;
   build.workers = options.workers;
   build.skip_passes.insert(options.skip_passes.begin(), options.skip_passes.end());
-  if (options.progress) build.progress = [&options](const char* step, double fraction) { options.progress(step, fraction); };
+  if (options.progress)
+    build.progress = [&options](const char* step, double fraction) {
+      options.progress(step, fraction);
+    };
   return build;
 }
 

@@ -18,21 +18,27 @@ namespace {
 Result<void> check_passes(const std::set<std::string>& names) {
   for (const std::string& name : names) {
     const auto known = passes::pipeline();
-    if (std::any_of(known.begin(), known.end(), [&](const passes::Pass& pass) { return name == pass.name; })) continue;
+    if (std::any_of(known.begin(), known.end(),
+                    [&](const passes::Pass& pass) { return name == pass.name; }))
+      continue;
     std::vector<std::string> all;
     for (const passes::Pass& pass : known) all.emplace_back(pass.name);
-    return error(Code::kInvalidArgument, "there is no pass '", name, "'; the passes are ", join(all, ", "));
+    return error(Code::kInvalidArgument, "there is no pass '", name, "'; the passes are ",
+                 join(all, ", "));
   }
   return {};
 }
 
-/// A plan holds the weights in memory once more, so a model whose weights alone pass it is refused before the work begins.
+/// A plan holds the weights in memory once more, so a model whose weights alone pass it is refused
+/// before the work begins.
 Result<void> check_memory(const ir::Graph& graph) {
   int64_t wanted = 0;
   for (const ir::Value& value : graph.values)
     if (value.constant) wanted += value.constant->bytes();
   const int64_t found = int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
-  if (wanted > found) return error(Code::kOutOfMemory, "the weights want ", wanted, " bytes of memory, found ", found);
+  if (wanted > found)
+    return error(Code::kOutOfMemory, "the weights want ", wanted, " bytes of memory, found ",
+                 found);
   return {};
 }
 
@@ -58,11 +64,13 @@ Result<ir::Graph> load_graph(const std::string& path, const ModelOptions& option
   import.note = options.note;
   ir::Graph graph = TRY(onnx::import_onnx(path, import));
   TRY(check_memory(graph).in(cat("model '", path, "'")));
-  TRY(settle_sizes(graph, options.shapes, options.paste, options.note).in(cat("model '", path, "'")));
+  TRY(settle_sizes(graph, options.shapes, options.paste, options.note)
+          .in(cat("model '", path, "'")));
   return graph;
 }
 
-Result<plan::Plan> compile_graph(ir::Graph graph, std::string model_hash, const BuildOptions& options) {
+Result<plan::Plan> compile_graph(ir::Graph graph, std::string model_hash,
+                                 const BuildOptions& options) {
   TRY(check_passes(options.skip_passes));
   compiler::CompileOptions compile;
   compile.model_hash = std::move(model_hash);
@@ -77,7 +85,8 @@ Result<plan::Plan> compile_graph(ir::Graph graph, std::string model_hash, const 
 Result<plan::Plan> compile_model(const std::string& path, const BuildOptions& options) {
   if (options.progress) options.progress("import", 0);
   ir::Graph graph = TRY(load_graph(path, options.model));
-  return compile_graph(std::move(graph), TRY(hash_file(path)), options).in(cat("model '", path, "'"));
+  return compile_graph(std::move(graph), TRY(hash_file(path)), options)
+      .in(cat("model '", path, "'"));
 }
 
 std::optional<cpu::Isa> find_isa(std::string_view name) {

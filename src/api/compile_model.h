@@ -1,4 +1,5 @@
-// compile_model.h: from a model file to a plan for this or another CPU: what the command line and the public API both do.
+// compile_model.h: from a model file to a plan for this or another CPU: what the command line and
+// the public API both do.
 #pragma once
 
 #include <functional>
@@ -14,24 +15,25 @@ namespace tw::api {
 
 struct ModelOptions {
   GivenShapes shapes;
-  std::string paste;                                    // in front of "--shapes ..." in an error about open sizes
-  std::function<void(std::string_view)> note;           // told what was assumed; may be empty
+  std::string paste;  // in front of "--shapes ..." in an error about open sizes
+  std::function<void(std::string_view)> note;  // told what was assumed; may be empty
 };
 
 struct BuildOptions {
   ModelOptions model;
-  std::optional<cpu::Isa> isa;                          // nothing: the best of this machine
-  bool portable = false;                                // weights stay plain; the plan runs on every instruction set
-  int workers = 1;                                      // more: tiles for this many workers
+  std::optional<cpu::Isa> isa;  // nothing: the best of this machine
+  bool portable = false;        // weights stay plain; the plan runs on every instruction set
+  int workers = 1;              // more: tiles for this many workers
   std::set<std::string> skip_passes;
-  std::function<void(const char* step, double fraction)> progress;   // may be empty
+  std::function<void(const char* step, double fraction)> progress;  // may be empty
 };
 
 /// The graph of the ONNX file with its sizes settled.
 Result<ir::Graph> load_graph(const std::string& path, const ModelOptions& options);
 
 /// The plan of `graph`; `model_hash` stands in its contract.
-Result<plan::Plan> compile_graph(ir::Graph graph, std::string model_hash, const BuildOptions& options);
+Result<plan::Plan> compile_graph(ir::Graph graph, std::string model_hash,
+                                 const BuildOptions& options);
 
 /// load_graph, then compile_graph.
 Result<plan::Plan> compile_model(const std::string& path, const BuildOptions& options);

@@ -5,7 +5,9 @@
 namespace tilewright {
 
 Result<Engine> Engine::create(const Plan& plan, const EngineOptions& options) {
-  if (options.threads < 0) return Error{Code::kInvalidArgument, tw::cat("threads is ", options.threads, ", expected at least 0")};
+  if (options.threads < 0)
+    return Error{Code::kInvalidArgument,
+                 tw::cat("threads is ", options.threads, ", expected at least 0")};
   tw::runtime::EngineOptions internal;
   internal.threads = options.threads;
   internal.spin_pauses = options.spin_pauses;
@@ -15,7 +17,9 @@ Result<Engine> Engine::create(const Plan& plan, const EngineOptions& options) {
   return Engine(std::make_shared<const Impl>(Impl{plan, std::move(engine).take()}));
 }
 
-Context Engine::create_context() const { return Context(std::make_shared<Context::Impl>(impl_->engine)); }
+Context Engine::create_context() const {
+  return Context(std::make_shared<Context::Impl>(impl_->engine));
+}
 const Plan& Engine::plan() const { return impl_->plan; }
 int Engine::threads() const { return impl_->engine->pool().size(); }
 

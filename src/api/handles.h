@@ -10,7 +10,7 @@ namespace tilewright {
 
 struct Plan::Impl {
   tw::plan::Plan plan;
-  std::vector<Port> inputs, outputs;   // as the public API shows them
+  std::vector<Port> inputs, outputs;  // as the public API shows them
 };
 
 struct Engine::Impl {

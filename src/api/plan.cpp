@@ -39,7 +39,9 @@ Result<void> Plan::save(const std::string& path) const {
 
 const std::vector<Port>& Plan::inputs() const { return impl_->inputs; }
 const std::vector<Port>& Plan::outputs() const { return impl_->outputs; }
-std::string_view Plan::contract(std::string_view key) const { return tw::plan::contract_value(impl_->plan.contract, key); }
+std::string_view Plan::contract(std::string_view key) const {
+  return tw::plan::contract_value(impl_->plan.contract, key);
+}
 const std::vector<std::string>& Plan::reports() const { return impl_->plan.reports; }
 int64_t Plan::weights_bytes() const { return static_cast<int64_t>(impl_->plan.weights.size()); }
 

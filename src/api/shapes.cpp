@@ -59,12 +59,14 @@ char usual_letter(const std::string& symbol, size_t axis, size_t rank) {
 }
 
 /// A word for the size in a command to paste: short, without 'x', and not used for another symbol.
-std::string word_for(const std::string& symbol, size_t axis, size_t rank, std::map<std::string, std::string>& words) {
+std::string word_for(const std::string& symbol, size_t axis, size_t rank,
+                     std::map<std::string, std::string>& words) {
   const auto known = words.find(symbol);
   if (known != words.end()) return known->second;
   const std::string letter(1, usual_letter(symbol, axis, rank));
   const auto taken = [&](const std::string& word) {
-    return std::any_of(words.begin(), words.end(), [&](const auto& entry) { return entry.second == word; });
+    return std::any_of(words.begin(), words.end(),
+                       [&](const auto& entry) { return entry.second == word; });
   };
   std::string word = letter;
   for (int suffix = 2; taken(word); ++suffix) word = cat(letter, suffix);
@@ -80,7 +82,8 @@ std::string open_shapes(const ir::Graph& graph) {
     std::vector<std::string> dims;
     for (size_t axis = 0; axis < input.type.shape.size(); ++axis) {
       const auto symbol = input.type.shape[axis].as_symbol();
-      dims.push_back(symbol ? word_for(*symbol, axis, input.type.shape.size(), words) : to_string(input.type.shape[axis]));
+      dims.push_back(symbol ? word_for(*symbol, axis, input.type.shape.size(), words)
+                            : to_string(input.type.shape[axis]));
     }
     if (!dims.empty()) inputs.push_back(cat(input.name, ":", join(dims, "x")));
   }
@@ -119,7 +122,9 @@ Result<std::vector<GivenDim>> parse_dims(std::string_view text) {
   std::vector<GivenDim> dims;
   if (text.empty()) return dims;
   for (const std::string_view part : split(text, 'x')) dims.push_back(TRY(parse_dim_word(part)));
-  if (dims.size() > kMaxRank) return error(Code::kInvalidArgument, "found ", dims.size(), " dims, expected at most ", kMaxRank);
+  if (dims.size() > kMaxRank)
+    return error(Code::kInvalidArgument, "found ", dims.size(), " dims, expected at most ",
+                 kMaxRank);
   return dims;
 }
 
@@ -155,16 +160,20 @@ Result<void> settle_sizes(ir::Graph& graph, const GivenShapes& shapes, const std
     const auto given = shapes.find(where.input);
     if (given == shapes.end()) continue;
     covered.insert(where.symbol);
-    const auto [known, is_new] = symbol_of_word.emplace(given->second[where.axis].word, where.symbol);
-    if (!is_new && known->second != where.symbol) replacements.emplace(where.symbol, Dim::symbol(known->second));
+    const auto [known, is_new] =
+        symbol_of_word.emplace(given->second[where.axis].word, where.symbol);
+    if (!is_new && known->second != where.symbol)
+      replacements.emplace(where.symbol, Dim::symbol(known->second));
   }
   for (const onnx::InputSymbol& where : symbols) {
     if (covered.contains(where.symbol) || replacements.contains(where.symbol)) continue;
     if (!is_batch(graph, where))
-      return error(Code::kInvalidArgument, "size '", where.symbol, "' of input '", where.input, "' is open; give its sizes, or keep them open: ",
-                   paste, "--shapes ", open_shapes(graph));
+      return error(Code::kInvalidArgument, "size '", where.symbol, "' of input '", where.input,
+                   "' is open; give its sizes, or keep them open: ", paste, "--shapes ",
+                   open_shapes(graph));
     if (replacements.emplace(where.symbol, Dim(1)).second)
-      notes.push_back(cat("batch '", where.symbol, "' of input '", where.input, "' becomes 1; to keep it open: --shapes ", open_shapes(graph)));
+      notes.push_back(cat("batch '", where.symbol, "' of input '", where.input,
+                          "' becomes 1; to keep it open: --shapes ", open_shapes(graph)));
   }
   if (note)
     for (const std::string& sentence : notes) note(sentence);

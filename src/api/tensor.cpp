@@ -4,15 +4,19 @@
 
 namespace tilewright {
 
-static_assert(static_cast<int>(DType::kBool) == static_cast<int>(tw::DType::kBool), "public and internal dtypes have equal numbers");
-static_assert(static_cast<int>(Code::kInternal) == static_cast<int>(tw::Code::kInternal), "public and internal codes have equal numbers");
+static_assert(static_cast<int>(DType::kBool) == static_cast<int>(tw::DType::kBool),
+              "public and internal dtypes have equal numbers");
+static_assert(static_cast<int>(Code::kInternal) == static_cast<int>(tw::Code::kInternal),
+              "public and internal codes have equal numbers");
 
 namespace {
 
 tw::DType internal(DType dtype) { return static_cast<tw::DType>(dtype); }
 
 tw::Result<tw::Dims> internal_dims(const std::vector<int64_t>& dims) {
-  if (dims.size() > tw::kMaxRank) return tw::error(tw::Code::kInvalidArgument, "a tensor has ", dims.size(), " dims, expected at most ", tw::kMaxRank);
+  if (dims.size() > tw::kMaxRank)
+    return tw::error(tw::Code::kInvalidArgument, "a tensor has ", dims.size(),
+                     " dims, expected at most ", tw::kMaxRank);
   tw::Dims result;
   for (const int64_t dim : dims) result.push_back(dim);
   return result;
@@ -23,10 +27,13 @@ tw::Result<tw::Dims> internal_dims(const std::vector<int64_t>& dims) {
 int64_t size_bytes(DType dtype) { return tw::size_bytes(internal(dtype)); }
 const char* dtype_name(DType dtype) { return tw::dtype_name(internal(dtype)).data(); }
 
-Error public_error(const tw::Error& error) { return {static_cast<Code>(error.code), error.message}; }
+Error public_error(const tw::Error& error) {
+  return {static_cast<Code>(error.code), error.message};
+}
 
 tw::Result<tw::Tensor> internal_tensor(const Tensor& tensor) {
-  return tw::Tensor::view(internal(tensor.dtype()), TRY(internal_dims(tensor.dims())), tensor.data(), std::make_shared<Tensor>(tensor));
+  return tw::Tensor::view(internal(tensor.dtype()), TRY(internal_dims(tensor.dims())),
+                          tensor.data(), std::make_shared<Tensor>(tensor));
 }
 
 Tensor TensorAccess::make(const tw::Tensor& tensor) {
@@ -57,7 +64,8 @@ Result<Tensor> Tensor::view(DType dtype, const std::vector<int64_t>& dims, void*
   if (!internal_shape.ok()) return public_error(internal_shape.error());
   const auto bytes = tw::checked_bytes(internal(dtype), internal_shape.value());
   if (!bytes.ok()) return public_error(bytes.error());
-  if (data == nullptr && bytes.value() > 0) return Error{Code::kInvalidArgument, "a view needs memory, found a null pointer"};
+  if (data == nullptr && bytes.value() > 0)
+    return Error{Code::kInvalidArgument, "a view needs memory, found a null pointer"};
   Tensor result;
   result.dtype_ = dtype;
   result.dims_ = dims;
@@ -66,12 +74,14 @@ Result<Tensor> Tensor::view(DType dtype, const std::vector<int64_t>& dims, void*
   return result;
 }
 
-Result<Tensor> Tensor::copy_of(DType dtype, const std::vector<int64_t>& dims, const void* data, int64_t bytes) {
+Result<Tensor> Tensor::copy_of(DType dtype, const std::vector<int64_t>& dims, const void* data,
+                               int64_t bytes) {
   auto made = create(dtype, dims);
   if (!made.ok()) return made;
   Tensor tensor = std::move(made).value();
   if (tensor.bytes() != bytes)
-    return Error{Code::kInvalidArgument, tw::cat(tensor.type_text(), " holds ", tensor.count(), " elements, found ", bytes / size_bytes(dtype))};
+    return Error{Code::kInvalidArgument, tw::cat(tensor.type_text(), " holds ", tensor.count(),
+                                                 " elements, found ", bytes / size_bytes(dtype))};
   if (bytes > 0) std::memcpy(tensor.data(), data, static_cast<size_t>(bytes));
   return tensor;
 }
@@ -84,6 +94,8 @@ int64_t Tensor::count() const {
 
 int64_t Tensor::bytes() const { return count() * size_bytes(dtype_); }
 
-std::string Tensor::type_text() const { return tw::cat(dtype_name(dtype_), "[", tw::join(dims_, ","), "]"); }
+std::string Tensor::type_text() const {
+  return tw::cat(dtype_name(dtype_), "[", tw::join(dims_, ","), "]");
+}
 
 }  // namespace tilewright

@@ -29,14 +29,16 @@ template <class T>
 std::optional<T> parse_number(std::string_view text) {
   T number{};
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (text.empty() || failure != std::errc() || end != text.data() + text.size())
+    return std::nullopt;
   return number;
 }
 
 const Option* find_option(const Command& command, std::string_view word) {
   for (const auto& options : {command.options, common_options()})
     for (const Option& option : options)
-      if (option.name == word || (!option.short_name.empty() && option.short_name == word)) return &option;
+      if (option.name == word || (!option.short_name.empty() && option.short_name == word))
+        return &option;
   return nullptr;
 }
 
@@ -44,7 +46,8 @@ Error unknown_option(const Command& command, std::string_view word) {
   std::vector<std::string_view> names;
   for (const auto& options : {command.options, common_options()})
     for (const Option& option : options) names.push_back(option.name);
-  return error(Code::kInvalidArgument, "there is no option '", word, "'", did_you_mean(word, names));
+  return error(Code::kInvalidArgument, "there is no option '", word, "'",
+               did_you_mean(word, names));
 }
 
 std::string option_title(const Option& option) {
@@ -56,7 +59,7 @@ std::string option_title(const Option& option) {
 
 /// The help column; text that is longer than a line goes on below itself.
 void append_option(std::string& out, const Option& option) {
-  constexpr size_t kColumn = 28, kWidth = 96;
+  constexpr size_t kColumn = 34, kWidth = 98;
   std::string line = cat("  ", option_title(option));
   line.resize(line.size() + 2 > kColumn ? line.size() + 2 : kColumn, ' ');
   std::string_view rest = option.help;
@@ -122,7 +125,8 @@ Result<Arguments> parse_arguments(const Command& command, std::span<const std::s
       value = equals == std::string::npos ? words[++i] : word.substr(equals + 1);
       if (option->check != nullptr) TRY(option->check(value).in(name));
     } else if (equals != std::string::npos) {
-      return error(Code::kInvalidArgument, name, " takes no value, found '", word.substr(equals + 1), "'");
+      return error(Code::kInvalidArgument, name, " takes no value, found '",
+                   word.substr(equals + 1), "'");
     }
     if (!option->repeats && arguments.has(option->name) && !option->value.empty())
       return error(Code::kInvalidArgument, name, " is given twice");
@@ -130,12 +134,15 @@ Result<Arguments> parse_arguments(const Command& command, std::span<const std::s
   }
   if (arguments.has("--help")) return arguments;
   const size_t count = arguments.operands_.size();
-  if (count < command.min_operands) return error(Code::kInvalidArgument, "expected ", command.operands);
+  if (count < command.min_operands)
+    return error(Code::kInvalidArgument, "expected ", command.operands);
   if (count > command.max_operands)
-    return error(Code::kInvalidArgument, "one argument too many: '", arguments.operands_[command.max_operands], "'");
+    return error(Code::kInvalidArgument, "one argument too many: '",
+                 arguments.operands_[command.max_operands], "'");
   for (const Option& option : command.options)
     if (option.required && !arguments.has(option.name))
-      return error(Code::kInvalidArgument, "expected ", option.short_name.empty() ? option.name : option.short_name, " ", option.value);
+      return error(Code::kInvalidArgument, "expected ",
+                   option.short_name.empty() ? option.name : option.short_name, " ", option.value);
   return arguments;
 }
 
@@ -143,7 +150,9 @@ std::string help_text(const Command& command) {
   std::string out = cat("usage: tilewright ", command.name);
   if (!command.operands.empty()) out += cat(" ", command.operands);
   for (const Option& option : command.options)
-    if (option.required) out += cat(" ", option.short_name.empty() ? option.name : option.short_name, " ", option.value);
+    if (option.required)
+      out +=
+          cat(" ", option.short_name.empty() ? option.name : option.short_name, " ", option.value);
   out += cat(" [options]\n\n", command.summary, "\n");
   if (!command.details.empty()) out += cat("\n", command.details, "\n");
   out += "\noptions:\n";
@@ -171,25 +180,29 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
 
 Result<void> check_positive(std::string_view value) {
   const auto number = parse_number<int64_t>(value);
-  if (!number || *number < 1) return error(Code::kInvalidArgument, "'", value, "' is no number of at least 1");
+  if (!number || *number < 1)
+    return error(Code::kInvalidArgument, "'", value, "' is no number of at least 1");
   return {};
 }
 
 Result<void> check_not_negative(std::string_view value) {
   const auto number = parse_number<int64_t>(value);
-  if (!number || *number < 0) return error(Code::kInvalidArgument, "'", value, "' is no number of at least 0");
+  if (!number || *number < 0)
+    return error(Code::kInvalidArgument, "'", value, "' is no number of at least 0");
   return {};
 }
 
 Result<void> check_seconds(std::string_view value) {
   const auto number = parse_number<double>(value);
-  if (!number || !(*number > 0) || *number > 1e9) return error(Code::kInvalidArgument, "'", value, "' is no number of seconds above 0");
+  if (!number || !(*number > 0) || *number > 1e9)
+    return error(Code::kInvalidArgument, "'", value, "' is no number of seconds above 0");
   return {};
 }
 
 Result<void> check_choice(std::string_view value, std::span<const std::string_view> choices) {
   if (std::find(choices.begin(), choices.end(), value) != choices.end()) return {};
-  return error(Code::kInvalidArgument, "'", value, "' is not one of ", join(choices, ", "), did_you_mean(value, choices));
+  return error(Code::kInvalidArgument, "'", value, "' is not one of ", join(choices, ", "),
+               did_you_mean(value, choices));
 }
 
 }  // namespace tw::cli

@@ -1,5 +1,6 @@
-// args.h: the command line as tables: a command lists its options, the parser checks arguments against them, and --help and
-// docs/cli.md are printed from them. Whatever is wrong with an argument is found here, before a command begins.
+// args.h: the command line as tables: a command lists its options, the parser checks arguments
+// against them, and --help and docs/cli.md are printed from them. Whatever is wrong with an
+// argument is found here, before a command begins.
 #pragma once
 
 #include <optional>
@@ -29,12 +30,12 @@ struct Option {
 
 struct Command {
   std::string_view name;
-  std::string_view summary;                     // one line of the overview
-  std::string_view operands;                    // "PLAN|MODEL"
+  std::string_view summary;   // one line of the overview
+  std::string_view operands;  // "PLAN|MODEL"
   size_t min_operands = 0, max_operands = 0;
-  std::string_view details = {};                // more of --help; lines
+  std::string_view details = {};  // more of --help; lines
   std::span<const Option> options;
-  std::string_view example;                     // one command a line
+  std::string_view example;  // one command a line
   Result<void> (*run)(const Arguments&, Console&);
 };
 
@@ -58,8 +59,8 @@ class Arguments {
 /// Options that every command has: --help and --quiet.
 std::span<const Option> common_options();
 
-/// `words` follow the command's name. "--name value", "--name=value"; "--" ends the options. --help is accepted anywhere and
-/// excuses missing operands.
+/// `words` follow the command's name. "--name value", "--name=value"; "--" ends the options. --help
+/// is accepted anywhere and excuses missing operands.
 Result<Arguments> parse_arguments(const Command& command, std::span<const std::string> words);
 
 /// The text of `tilewright NAME --help`.
@@ -69,9 +70,9 @@ std::string help_text(const Command& command);
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> choices);
 
 /// Checks for values.
-Result<void> check_positive(std::string_view value);       // an integer of at least 1
-Result<void> check_not_negative(std::string_view value);   // an integer of at least 0
-Result<void> check_seconds(std::string_view value);        // a number above 0
+Result<void> check_positive(std::string_view value);      // an integer of at least 1
+Result<void> check_not_negative(std::string_view value);  // an integer of at least 0
+Result<void> check_seconds(std::string_view value);       // a number above 0
 /// A sentence when `value` is none of `choices`.
 Result<void> check_choice(std::string_view value, std::span<const std::string_view> choices);
 

@@ -1,4 +1,5 @@
-// bench.cpp: `tilewright bench`: how long a plan takes, how many bytes it holds, and how it takes sizes it has not seen.
+// bench.cpp: `tilewright bench`: how long a plan takes, how many bytes it holds, and how it takes
+// sizes it has not seen.
 #include "cli/bench.h"
 
 #include <algorithm>
@@ -22,27 +23,45 @@ using Clock = std::chrono::steady_clock;
 
 constexpr Option kOptions[] = {
     kInputOption,
-    {.name = "--shapes", .value = "NAME:1x3xHxW,...", .check = check_shapes, .help = "sizes of random inputs; of a model also which sizes stay open"},
-    {.name = "--shapes-random", .value = "N", .check = check_positive,
-     .help = "N random sizes in place of one: the first run at each against the median run at it (open sizes are drawn from 1 to 128)"},
-    {.name = "--seed", .value = "S", .check = check_not_negative, .help = "of random inputs and sizes (default 0)"},
+    {.name = "--shapes",
+     .value = "NAME:1x3xHxW,...",
+     .check = check_shapes,
+     .help = "sizes of random inputs; of a model also which sizes stay open"},
+    {.name = "--shapes-random",
+     .value = "N",
+     .check = check_positive,
+     .help = "N random sizes in place of one: the first run at each against the median run at it "
+             "(open sizes are drawn from 1 to 128)"},
+    {.name = "--seed",
+     .value = "S",
+     .check = check_not_negative,
+     .help = "of random inputs and sizes (default 0)"},
     kMeanOption,
     kStdOption,
     kBgrOption,
     kNhwcOption,
-    {.name = "--warmup-ms", .value = "N", .check = check_not_negative, .help = "runs that do not count (default 200)"},
-    {.name = "--duration-s", .value = "N", .check = check_seconds, .help = "runs that count (default 3)"},
+    {.name = "--warmup-ms",
+     .value = "N",
+     .check = check_not_negative,
+     .help = "runs that do not count (default 200)"},
+    {.name = "--duration-s",
+     .value = "N",
+     .check = check_seconds,
+     .help = "runs that count (default 3)"},
     kThreadsOption,
     {.name = "--json", .value = "FILE", .help = "also write the figures to FILE"},
 };
 
-double milliseconds_since(Clock::time_point begin) { return std::chrono::duration<double, std::milli>(Clock::now() - begin).count(); }
+double milliseconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
 
 /// A field of /proc/self/status in bytes, or 0.
 int64_t process_bytes(std::string_view field) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
-    if (line.starts_with(field)) return 1024 * std::strtoll(line.c_str() + field.size() + 1, nullptr, 10);
+    if (line.starts_with(field))
+      return 1024 * std::strtoll(line.c_str() + field.size() + 1, nullptr, 10);
   return 0;
 }
 
@@ -53,7 +72,8 @@ Result<double> timed_run(runtime::Context& context, const std::vector<Tensor>& i
   return milliseconds_since(begin);
 }
 
-Result<std::vector<double>> timed_runs(runtime::Context& context, const std::vector<Tensor>& inputs, double seconds, Console& console) {
+Result<std::vector<double>> timed_runs(runtime::Context& context, const std::vector<Tensor>& inputs,
+                                       double seconds, Console& console) {
   std::vector<double> times;
   const auto begin = Clock::now();
   double shown_ms = 0;
@@ -71,13 +91,14 @@ Result<std::vector<double>> timed_runs(runtime::Context& context, const std::vec
 /// A plan as it was loaded.
 struct Loaded {
   std::shared_ptr<const runtime::Engine> engine;
-  double load_ms = 0;   // plan file to engine; for a model the compilation counts
+  double load_ms = 0;  // plan file to engine; for a model the compilation counts
 };
 
 Result<Loaded> load(const Arguments& arguments, Console& console) {
   const std::string& path = arguments.operands()[0];
   const auto begin = Clock::now();
-  plan::Plan plan = TRY(load_plan(path, arguments, cat("tilewright bench ", shell_word(path)), console));
+  plan::Plan plan =
+      TRY(load_plan(path, arguments, cat("tilewright bench ", shell_word(path)), console));
   runtime::EngineOptions options;
   options.threads = static_cast<int>(arguments.integer("--threads", 0));
   Loaded loaded;
@@ -96,33 +117,45 @@ Json::Object described(const Loaded& loaded) {
           {"load_ms", loaded.load_ms}};
 }
 
-void print_figures(const Figures& figures, const Loaded& loaded, double first_ms, Console& console) {
-  console.print(cat("latency ms: median ", fixed(figures.median, 3), ", mean ", fixed(figures.mean, 3), ", min ", fixed(figures.min, 3), ", max ", fixed(figures.max, 3), ", p90 ",
-                    fixed(figures.p90, 3), ", p95 ", fixed(figures.p95, 3), ", p99 ", fixed(figures.p99, 3), "\n"));
-  console.print(cat("throughput: ", fixed(1e3 / figures.mean, 2), " runs/s over ", figures.n, " runs, ", loaded.engine->pool().size(), " threads, cpu ",
+void print_figures(const Figures& figures, const Loaded& loaded, double first_ms,
+                   Console& console) {
+  console.print(cat("latency ms: median ", fixed(figures.median, 3), ", mean ",
+                    fixed(figures.mean, 3), ", min ", fixed(figures.min, 3), ", max ",
+                    fixed(figures.max, 3), ", p90 ", fixed(figures.p90, 3), ", p95 ",
+                    fixed(figures.p95, 3), ", p99 ", fixed(figures.p99, 3), "\n"));
+  console.print(cat("throughput: ", fixed(1e3 / figures.mean, 2), " runs/s over ", figures.n,
+                    " runs, ", loaded.engine->pool().size(), " threads, cpu ",
                     cpu::isa_name(loaded.engine->isa()), "\n"));
-  console.print(cat("load ", fixed(loaded.load_ms, 2), " ms, first inference ", fixed(first_ms, 2), " ms\n"));
+  console.print(
+      cat("load ", fixed(loaded.load_ms, 2), " ms, first inference ", fixed(first_ms, 2), " ms\n"));
 }
 
 Result<void> bench_one(const Arguments& arguments, Console& console) {
   const Loaded loaded = TRY(load(arguments, console));
   const plan::Procedure& main = loaded.engine->plan().main;
   const auto seed = static_cast<uint64_t>(arguments.integer("--seed", 0));
-  const std::vector<Tensor> inputs = TRY(read_inputs(main.inputs, arguments.values("--input"), image_options(arguments), given_shapes(arguments), seed, console));
+  const std::vector<Tensor> inputs =
+      TRY(read_inputs(main.inputs, arguments.values("--input"), image_options(arguments),
+                      given_shapes(arguments), seed, console));
   runtime::Context context(loaded.engine);
   const double first_ms = TRY(timed_run(context, inputs));
   const double warmup_s = static_cast<double>(arguments.integer("--warmup-ms", 200)) / 1e3;
   if (warmup_s > 0) TRY(timed_runs(context, inputs, warmup_s, console));
-  const Figures figures = figures_of(TRY(timed_runs(context, inputs, arguments.number("--duration-s", 3), console)));
+  const Figures figures =
+      figures_of(TRY(timed_runs(context, inputs, arguments.number("--duration-s", 3), console)));
   const int64_t weights = static_cast<int64_t>(loaded.engine->plan().weights.size());
-  const int64_t arena = context.arena_bytes(), resident = process_bytes("VmRSS:"), peak = process_bytes("VmHWM:");
+  const int64_t arena = context.arena_bytes(), resident = process_bytes("VmRSS:"),
+                peak = process_bytes("VmHWM:");
 
   print_figures(figures, loaded, first_ms, console);
-  console.print(cat("memory: weights ", human_bytes(weights), ", arena ", human_bytes(arena), ", engine ", human_bytes(weights + arena), ", resident ", human_bytes(resident),
+  console.print(cat("memory: weights ", human_bytes(weights), ", arena ", human_bytes(arena),
+                    ", engine ", human_bytes(weights + arena), ", resident ", human_bytes(resident),
                     " (peak ", human_bytes(peak), ")\n"));
   if (const auto file = arguments.value("--json")) {
     Json::Object json = described(loaded);
-    const auto add = [&](std::string name, Json value) { json.emplace_back(std::move(name), std::move(value)); };
+    const auto add = [&](std::string name, Json value) {
+      json.emplace_back(std::move(name), std::move(value));
+    };
     add("first_inference_ms", first_ms);
     add("n_runs", figures.n);
     add("latency_min_ms", figures.min);
@@ -149,7 +182,8 @@ Result<void> bench_one(const Arguments& arguments, Console& console) {
 constexpr int64_t kLargestRandomSize = 128;
 
 /// One draw: every open size of the inputs as a number, batches from 1 to 4.
-api::GivenShapes random_shapes(const std::vector<plan::Port>& ports, const api::GivenShapes& fixed_shapes, std::mt19937_64& generator) {
+api::GivenShapes random_shapes(const std::vector<plan::Port>& ports,
+                               const api::GivenShapes& fixed_shapes, std::mt19937_64& generator) {
   std::map<std::string, int64_t> drawn;
   api::GivenShapes shapes;
   for (const plan::Port& port : ports) {
@@ -158,9 +192,16 @@ api::GivenShapes random_shapes(const std::vector<plan::Port>& ports, const api::
     for (size_t d = 0; d < port.shape.size(); ++d) {
       api::GivenDim dim;
       const auto symbol = port.shape[d].as_symbol();
-      if (given != fixed_shapes.end() && d < given->second.size() && given->second[d].size) dim.size = given->second[d].size;
-      else if (symbol) dim.size = drawn.emplace(*symbol, 1 + static_cast<int64_t>(generator() % (d == 0 ? 4 : kLargestRandomSize))).first->second;
-      else dim.size = port.shape[d].known();
+      if (given != fixed_shapes.end() && d < given->second.size() && given->second[d].size)
+        dim.size = given->second[d].size;
+      else if (symbol)
+        dim.size =
+            drawn
+                .emplace(*symbol,
+                         1 + static_cast<int64_t>(generator() % (d == 0 ? 4 : kLargestRandomSize)))
+                .first->second;
+      else
+        dim.size = port.shape[d].known();
       if (symbol && dim.size) drawn.emplace(*symbol, *dim.size);
       dims.push_back(dim);
     }
@@ -175,17 +216,26 @@ struct NewShape {
   double ratio() const { return first_ms / median_ms; }
 };
 
-Result<void> report_new_shapes(const Arguments& arguments, const Loaded& loaded, std::vector<NewShape> rows, Console& console) {
-  std::sort(rows.begin(), rows.end(), [](const NewShape& a, const NewShape& b) { return a.ratio() > b.ratio(); });
-  console.print(cat("first run / median run over ", rows.size(), " random sizes: highest ", fixed(rows.front().ratio(), 2), "x, median ", fixed(rows[rows.size() / 2].ratio(), 2), "x\n"));
+Result<void> report_new_shapes(const Arguments& arguments, const Loaded& loaded,
+                               std::vector<NewShape> rows, Console& console) {
+  std::sort(rows.begin(), rows.end(),
+            [](const NewShape& a, const NewShape& b) { return a.ratio() > b.ratio(); });
+  console.print(cat("first run / median run over ", rows.size(), " random sizes: highest ",
+                    fixed(rows.front().ratio(), 2), "x, median ",
+                    fixed(rows[rows.size() / 2].ratio(), 2), "x\n"));
   for (size_t i = 0; i < std::min<size_t>(rows.size(), 5); ++i)
-    console.print(cat("  ", fixed(rows[i].ratio(), 2), "x: first ", fixed(rows[i].first_ms, 3), " ms, median ", fixed(rows[i].median_ms, 3), " ms at ", rows[i].inputs, "\n"));
+    console.print(cat("  ", fixed(rows[i].ratio(), 2), "x: first ", fixed(rows[i].first_ms, 3),
+                      " ms, median ", fixed(rows[i].median_ms, 3), " ms at ", rows[i].inputs,
+                      "\n"));
   const auto file = arguments.value("--json");
   if (!file) return {};
   Json::Object json = described(loaded);
   Json::Array list;
   for (const NewShape& row : rows)
-    list.push_back(Json::Object{{"inputs", row.inputs}, {"first_run_ms", row.first_ms}, {"median_run_ms", row.median_ms}, {"ratio", row.ratio()}});
+    list.push_back(Json::Object{{"inputs", row.inputs},
+                                {"first_run_ms", row.first_ms},
+                                {"median_run_ms", row.median_ms},
+                                {"ratio", row.ratio()}});
   json.emplace_back("highest_ratio", rows.front().ratio());
   json.emplace_back("median_ratio", rows[rows.size() / 2].ratio());
   json.emplace_back("shapes", std::move(list));
@@ -219,7 +269,9 @@ Result<void> bench_new_shapes(const Arguments& arguments, Console& console) {
 
 Result<void> run_bench(const Arguments& arguments, Console& console) {
   if (!arguments.has("--shapes-random")) return bench_one(arguments, console);
-  if (arguments.has("--input")) return error(Code::kInvalidArgument, "--shapes-random draws its own inputs, found --input ", *arguments.value("--input"));
+  if (arguments.has("--input"))
+    return error(Code::kInvalidArgument, "--shapes-random draws its own inputs, found --input ",
+                 *arguments.value("--input"));
   return bench_new_shapes(arguments, console);
 }
 
@@ -254,8 +306,10 @@ const Command kBenchCommand = {
     .max_operands = 1,
     .details = "Inputs that --input does not give are random.",
     .options = kOptions,
-    .example = "tilewright bench model.plan --shapes input_ids:8x128,attention_mask:8x128 --threads 2 --json bench.json\n"
-               "tilewright bench model.plan --shapes-random 100",
+    .example =
+        "tilewright bench model.plan --shapes input_ids:8x128,attention_mask:8x128 --threads 2 "
+        "--json bench.json\n"
+        "tilewright bench model.plan --shapes-random 100",
     .run = run_bench,
 };
 

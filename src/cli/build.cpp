@@ -9,27 +9,44 @@ namespace tw::cli {
 namespace {
 
 constexpr Option kOptions[] = {
-    {.name = "--output", .short_name = "-o", .value = "PLAN", .required = true, .help = "the file to write; an older one stays until the new one is whole"},
+    {.name = "--output",
+     .short_name = "-o",
+     .value = "PLAN",
+     .required = true,
+     .help = "the file to write; an older one stays until the new one is whole"},
     kShapesOption,
-    {.name = "--precision", .value = "fp32|bf16", .check = check_precision, .help = "of the arithmetic (default: fp32)"},
+    {.name = "--precision",
+     .value = "fp32|bf16",
+     .check = check_precision,
+     .help = "of the arithmetic (default: fp32)"},
     kIsaOption,
-    {.name = "--portable", .help = "keep weights plain: the plan runs on every instruction set, a little slower to start"},
-    {.name = "--workers", .value = "W", .check = check_positive, .help = "cut every operator into tiles for W workers; every size must be given"},
+    {.name = "--portable",
+     .help =
+         "keep weights plain: the plan runs on every instruction set, a little slower to start"},
+    {.name = "--workers",
+     .value = "W",
+     .check = check_positive,
+     .help = "cut every operator into tiles for W workers; every size must be given"},
     {.name = "--skip-pass", .value = "NAME", .repeats = true, .help = "leave an optimisation out"},
 };
 
 Result<void> run_build(const Arguments& arguments, Console& console) {
   const std::string& model = arguments.operands()[0];
   const std::string output = *arguments.value("--output");
-  if (std::filesystem::exists(output) && std::filesystem::equivalent(output, model)) return error(Code::kInvalidArgument, "the plan would replace the model '", model, "'");
-  const std::string command = cat("tilewright build ", shell_word(model), " -o ", shell_word(output));
-  const plan::Plan plan = TRY(api::compile_model(model, build_options(arguments, command, console)));
+  if (std::filesystem::exists(output) && std::filesystem::equivalent(output, model))
+    return error(Code::kInvalidArgument, "the plan would replace the model '", model, "'");
+  const std::string command =
+      cat("tilewright build ", shell_word(model), " -o ", shell_word(output));
+  const plan::Plan plan =
+      TRY(api::compile_model(model, build_options(arguments, command, console)));
   console.progress("write", 0.95);
   const WriteGuard guard(output);
   const int64_t bytes = TRY(plan::write_plan(plan, output));
   size_t n_tasks = 0;
   for (const task::Program& program : plan.programs) n_tasks += program.records.size();
-  console.print(cat(output, ": ", n_tasks, " tasks, ", human_bytes(static_cast<int64_t>(plan.weights.size())), " of weights, ", human_bytes(bytes), " in all, for ",
+  console.print(cat(output, ": ", n_tasks, " tasks, ",
+                    human_bytes(static_cast<int64_t>(plan.weights.size())), " of weights, ",
+                    human_bytes(bytes), " in all, for ",
                     plan::contract_value(plan.contract, "target"), "\n"));
   return {};
 }
@@ -42,9 +59,12 @@ const Command kBuildCommand = {
     .operands = "MODEL.onnx",
     .min_operands = 1,
     .max_operands = 1,
-    .details = "A size of the model that --shapes leaves out must be fixed in the model. Without --shapes an open batch becomes 1.",
+    .details =
+        "A size of the model that --shapes leaves out must be fixed in the model. Without --shapes "
+        "an open batch becomes 1.",
     .options = kOptions,
-    .example = "tilewright build model.onnx -o model.plan --shapes input_ids:NxS,attention_mask:NxS",
+    .example =
+        "tilewright build model.onnx -o model.plan --shapes input_ids:NxS,attention_mask:NxS",
     .run = run_build,
 };
 

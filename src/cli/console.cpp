@@ -17,7 +17,8 @@ namespace {
 
 constexpr size_t kBarCells = 24;
 
-/// The temporary of the file being written, for the handler: empty when there is none. A handler may touch nothing else.
+/// The temporary of the file being written, for the handler: empty when there is none. A handler
+/// may touch nothing else.
 std::array<char, 4096> g_temporary = {};
 volatile sig_atomic_t g_has_temporary = 0;
 
@@ -48,14 +49,16 @@ void Console::note(std::string_view text) {
 void Console::fail(std::string_view text) {
   clear_progress();
   std::fflush(stdout);
-  std::fprintf(stderr, "%stilewright: %s%.*s\n", color_ ? "\x1b[31m" : "", color_ ? "\x1b[0m" : "", static_cast<int>(text.size()), text.data());
+  std::fprintf(stderr, "%stilewright: %s%.*s\n", color_ ? "\x1b[31m" : "", color_ ? "\x1b[0m" : "",
+               static_cast<int>(text.size()), text.data());
 }
 
 void Console::progress(std::string_view step, double fraction) {
   if (quiet_ || !terminal_) return;
   const auto filled = static_cast<size_t>(std::clamp(fraction, 0.0, 1.0) * kBarCells);
   const std::string bar = std::string(filled, '#') + std::string(kBarCells - filled, '.');
-  std::fprintf(stderr, "\r[%s] %3.0f%% %.*s\x1b[K", bar.c_str(), 100 * fraction, static_cast<int>(step.size()), step.data());
+  std::fprintf(stderr, "\r[%s] %3.0f%% %.*s\x1b[K", bar.c_str(), 100 * fraction,
+               static_cast<int>(step.size()), step.data());
   std::fflush(stderr);
   bar_shown_ = true;
 }
@@ -119,7 +122,9 @@ std::string human_bytes(int64_t bytes) {
 
 std::string fixed(double number, int digits) {
   std::array<char, 512> text = {};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed, digits).ptr;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), number,
+                                 std::chars_format::fixed, digits)
+                       .ptr;
   return {text.data(), end};
 }
 

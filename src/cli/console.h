@@ -1,4 +1,5 @@
-// console.h: what the program says and where: results on stdout, notes, progress and failures on stderr.
+// console.h: what the program says and where: results on stdout, notes, progress and failures on
+// stderr.
 #pragma once
 
 #include <cstdint>
@@ -37,11 +38,12 @@ class Console {
   bool bar_shown_ = false;
 };
 
-/// Ctrl-C and SIGTERM end the process at once, with 130 and 143, and take the temporary of the file being written with them.
-/// A write beyond a size limit becomes an error of the write.
+/// Ctrl-C and SIGTERM end the process at once, with 130 and 143, and take the temporary of the file
+/// being written with them. A write beyond a size limit becomes an error of the write.
 void install_signal_handlers();
 
-/// While this lives, an interrupt removes the temporary that AtomicFile makes for `path`. One at a time.
+/// While this lives, an interrupt removes the temporary that AtomicFile makes for `path`. One at a
+/// time.
 class WriteGuard {
  public:
   explicit WriteGuard(const std::string& path);

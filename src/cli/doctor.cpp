@@ -1,4 +1,5 @@
-// doctor.cpp: `tilewright doctor`: what this machine has, and whether a plan can run here (wanted and found).
+// doctor.cpp: `tilewright doctor`: what this machine has, and whether a plan can run here (wanted
+// and found).
 #include <unistd.h>
 
 #include <thread>
@@ -42,7 +43,9 @@ Machine look() {
 Result<void> check_plan(const std::string& path, const Machine& machine) {
   plan::Plan plan = TRY(plan::read_plan(path));
   const auto wanted = static_cast<int64_t>(plan.weights.size());
-  if (wanted > machine.memory_bytes) return error(Code::kIncompatible, "plan '", path, "' wants ", human_bytes(wanted), " for weights, found ", human_bytes(machine.memory_bytes), " of memory");
+  if (wanted > machine.memory_bytes)
+    return error(Code::kIncompatible, "plan '", path, "' wants ", human_bytes(wanted),
+                 " for weights, found ", human_bytes(machine.memory_bytes), " of memory");
   runtime::EngineOptions options;
   options.threads = 1;
   TRY(runtime::Engine::make(std::move(plan), options).in(cat("plan '", path, "'")));
@@ -70,9 +73,11 @@ Result<void> run_doctor(const Arguments& arguments, Console& console) {
     return fits;
   }
   console.print(version_text());
-  console.print(cat("instruction sets: ", join(machine.isas, ", "), machine.bf16_dot_products ? ", bf16 dot products" : "", "\n"));
+  console.print(cat("instruction sets: ", join(machine.isas, ", "),
+                    machine.bf16_dot_products ? ", bf16 dot products" : "", "\n"));
   console.print(cat("threads: ", machine.threads, "\n"));
-  console.print(cat("memory: ", human_bytes(machine.memory_bytes), ", free ", human_bytes(machine.free_bytes), "\n"));
+  console.print(cat("memory: ", human_bytes(machine.memory_bytes), ", free ",
+                    human_bytes(machine.free_bytes), "\n"));
   if (!operands.empty() && fits.ok()) console.print(cat("plan ", operands[0], ": runs here\n"));
   return fits;
 }

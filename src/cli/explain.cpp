@@ -1,4 +1,5 @@
-// explain.cpp: `tilewright explain`: what the compiler did to a model, and what declined to, in its own sentences.
+// explain.cpp: `tilewright explain`: what the compiler did to a model, and what declined to, in its
+// own sentences.
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/json.h"
@@ -16,10 +17,12 @@ constexpr Option kOptions[] = {
 
 Result<void> run_explain(const Arguments& arguments, Console& console) {
   const std::string& path = arguments.operands()[0];
-  const plan::Plan plan = TRY(load_plan(path, arguments, cat("tilewright explain ", shell_word(path)), console));
+  const plan::Plan plan =
+      TRY(load_plan(path, arguments, cat("tilewright explain ", shell_word(path)), console));
   if (arguments.has("--json")) {
     Json::Array reports(plan.reports.begin(), plan.reports.end());
-    console.print(Json(Json::Object{{"schema_version", 1}, {"reports", std::move(reports)}}).text());
+    console.print(
+        Json(Json::Object{{"schema_version", 1}, {"reports", std::move(reports)}}).text());
     return {};
   }
   for (const std::string& sentence : plan.reports) console.print(cat(sentence, "\n"));

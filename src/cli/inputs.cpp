@@ -27,7 +27,8 @@ std::vector<double> parse_numbers(const std::string& text) {
 bool has_extension(std::string_view path, std::initializer_list<std::string_view> extensions) {
   std::string lower(path);
   for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return std::any_of(extensions.begin(), extensions.end(), [&](std::string_view e) { return lower.ends_with(e); });
+  return std::any_of(extensions.begin(), extensions.end(),
+                     [&](std::string_view e) { return lower.ends_with(e); });
 }
 
 /// "random" and "random:SEED".
@@ -40,27 +41,36 @@ std::optional<uint64_t> random_seed(std::string_view source) {
 /// Fills the inputs of one model from sources, one after the other.
 class InputReader {
  public:
-  InputReader(const std::vector<plan::Port>& ports, const ImageOptions& image) : ports_(ports), image_(image), tensors_(ports.size()), seeds_(ports.size()) {}
+  InputReader(const std::vector<plan::Port>& ports, const ImageOptions& image)
+      : ports_(ports), image_(image), tensors_(ports.size()), seeds_(ports.size()) {}
 
   Result<void> add(const std::string& source) {
     const size_t equals = source.find('=');
     if (equals == std::string::npos || std::filesystem::exists(source)) return add_unnamed(source);
-    return add_to(TRY(port_index(source.substr(0, equals))), source.substr(equals + 1)).in(cat("input '", source.substr(0, equals), "'"));
+    return add_to(TRY(port_index(source.substr(0, equals))), source.substr(equals + 1))
+        .in(cat("input '", source.substr(0, equals), "'"));
   }
 
   /// What is left is random.
-  Result<std::vector<Tensor>> finish(const api::GivenShapes& shapes, std::optional<uint64_t> default_seed, Console& console) {
+  Result<std::vector<Tensor>> finish(const api::GivenShapes& shapes,
+                                     std::optional<uint64_t> default_seed, Console& console) {
     std::vector<plan::Port> missing;
     for (size_t i = 0; i < ports_.size(); ++i) {
       if (tensors_[i]) continue;
-      if (!seeds_[i] && !default_seed) return error(Code::kInvalidArgument, "input '", ports_[i].name, "' (", port_type(ports_[i]), ") is not given; add --input ", ports_[i].name, "=FILE or --input random");
+      if (!seeds_[i] && !default_seed)
+        return error(Code::kInvalidArgument, "input '", ports_[i].name, "' (", port_type(ports_[i]),
+                     ") is not given; add --input ", ports_[i].name, "=FILE or --input random");
       missing.push_back(ports_[i]);
     }
     const std::vector<Dims> dims = TRY(concrete_dims(missing, shapes, console));
     std::vector<Tensor> inputs;
     for (size_t i = 0, next = 0; i < ports_.size(); ++i) {
-      if (tensors_[i]) inputs.push_back(*tensors_[i]);
-      else inputs.push_back(TRY(random_tensor(ports_[i].dtype, dims[next++], seeds_[i].value_or(default_seed.value_or(0)) + i).in(cat("input '", ports_[i].name, "'"))));
+      if (tensors_[i])
+        inputs.push_back(*tensors_[i]);
+      else
+        inputs.push_back(TRY(random_tensor(ports_[i].dtype, dims[next++],
+                                           seeds_[i].value_or(default_seed.value_or(0)) + i)
+                                 .in(cat("input '", ports_[i].name, "'"))));
     }
     return inputs;
   }
@@ -71,7 +81,8 @@ class InputReader {
     for (const plan::Port& port : ports_) names.push_back(port.name);
     for (size_t i = 0; i < names.size(); ++i)
       if (names[i] == name) return i;
-    return error(Code::kInvalidArgument, "there is no input '", name, "'", did_you_mean(name, names), "; the inputs are ", join(names, ", "));
+    return error(Code::kInvalidArgument, "there is no input '", name, "'",
+                 did_you_mean(name, names), "; the inputs are ", join(names, ", "));
   }
 
   Result<size_t> next_free() const {
@@ -81,7 +92,8 @@ class InputReader {
   }
 
   Result<void> set(size_t index, Tensor tensor) {
-    if (tensors_[index]) return error(Code::kInvalidArgument, "input '", ports_[index].name, "' is given twice");
+    if (tensors_[index])
+      return error(Code::kInvalidArgument, "input '", ports_[index].name, "' is given twice");
     tensors_[index] = std::move(tensor);
     return {};
   }
@@ -93,7 +105,8 @@ class InputReader {
       return {};
     }
     if (has_extension(source, {".npz"})) {
-      for (auto& [name, tensor] : TRY(read_npz(source))) TRY(set(TRY(port_index(name).in(cat("'", source, "'"))), std::move(tensor)));
+      for (auto& [name, tensor] : TRY(read_npz(source)))
+        TRY(set(TRY(port_index(name).in(cat("'", source, "'"))), std::move(tensor)));
       return {};
     }
     if (std::filesystem::is_directory(source)) {
@@ -111,13 +124,15 @@ class InputReader {
       return {};
     }
     if (has_extension(source, {".npy"})) return set(index, TRY(read_npy(source)));
-    if (has_extension(source, {".png", ".jpg", ".jpeg"})) return set(index, TRY(read_image(source, ports_[index], image_)));
+    if (has_extension(source, {".png", ".jpg", ".jpeg"}))
+      return set(index, TRY(read_image(source, ports_[index], image_)));
     if (has_extension(source, {".npz"})) {
       for (auto& [name, tensor] : TRY(read_npz(source)))
         if (name == ports_[index].name) return set(index, std::move(tensor));
       return error(Code::kNotFound, "'", source, "' has no array of this name");
     }
-    return error(Code::kInvalidArgument, "cannot read '", source, "': expected .npy, .npz, .png, .jpg, a test_data_set folder or random[:SEED]");
+    return error(Code::kInvalidArgument, "cannot read '", source,
+                 "': expected .npy, .npz, .png, .jpg, a test_data_set folder or random[:SEED]");
   }
 
   const std::vector<plan::Port>& ports_;
@@ -129,7 +144,8 @@ class InputReader {
 bool is_batch(const std::string& symbol, size_t axis) {
   std::string lower = symbol;
   for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return axis == 0 && (lower == "n" || lower.find("batch") != std::string::npos || lower.ends_with("_dim0"));
+  return axis == 0 &&
+         (lower == "n" || lower.find("batch") != std::string::npos || lower.ends_with("_dim0"));
 }
 
 }  // namespace
@@ -146,7 +162,8 @@ Result<void> check_numbers(std::string_view value) {
     const std::string part = text.substr(at, end - at);
     char* stop = nullptr;
     const double number = std::strtod(part.c_str(), &stop);
-    if (part.empty() || *stop != '\0' || !std::isfinite(number)) return error(Code::kInvalidArgument, "'", part, "' is no number");
+    if (part.empty() || *stop != '\0' || !std::isfinite(number))
+      return error(Code::kInvalidArgument, "'", part, "' is no number");
     at = end + 1;
   }
   return {};
@@ -167,26 +184,31 @@ api::GivenShapes given_shapes(const Arguments& arguments) {
   return std::move(shapes).take();
 }
 
-Result<std::vector<Tensor>> read_inputs(const std::vector<plan::Port>& ports, const std::vector<std::string>& sources, const ImageOptions& image,
-                                        const api::GivenShapes& shapes, std::optional<uint64_t> default_seed, Console& console) {
+Result<std::vector<Tensor>> read_inputs(const std::vector<plan::Port>& ports,
+                                        const std::vector<std::string>& sources,
+                                        const ImageOptions& image, const api::GivenShapes& shapes,
+                                        std::optional<uint64_t> default_seed, Console& console) {
   InputReader reader(ports, image);
   for (const std::string& source : sources) TRY(reader.add(source));
   return reader.finish(shapes, default_seed, console);
 }
 
-Result<std::vector<Dims>> concrete_dims(const std::vector<plan::Port>& ports, const api::GivenShapes& shapes, Console& console) {
+Result<std::vector<Dims>> concrete_dims(const std::vector<plan::Port>& ports,
+                                        const api::GivenShapes& shapes, Console& console) {
   std::map<std::string, int64_t> sizes;
   for (const plan::Port& port : ports) {
     const auto given = shapes.find(port.name);
     if (given == shapes.end()) continue;
     if (given->second.size() != port.shape.size())
-      return error(Code::kInvalidArgument, "--shapes gives input '", port.name, "' ", given->second.size(), " dims, expected ", port_type(port));
+      return error(Code::kInvalidArgument, "--shapes gives input '", port.name, "' ",
+                   given->second.size(), " dims, expected ", port_type(port));
     for (size_t d = 0; d < port.shape.size(); ++d) {
       const auto symbol = port.shape[d].as_symbol();
       const auto size = given->second[d].size;
       if (symbol && size) sizes.emplace(*symbol, *size);
       if (size && port.shape[d].known().value_or(*size) != *size)
-        return error(Code::kInvalidArgument, "--shapes gives dim ", d, " of input '", port.name, "' as ", *size, ", expected ", port_type(port));
+        return error(Code::kInvalidArgument, "--shapes gives dim ", d, " of input '", port.name,
+                     "' as ", *size, ", expected ", port_type(port));
     }
   }
   std::vector<Dims> all;
@@ -195,7 +217,9 @@ Result<std::vector<Dims>> concrete_dims(const std::vector<plan::Port>& ports, co
     for (size_t d = 0; d < port.shape.size(); ++d) {
       if (const auto symbol = port.shape[d].as_symbol(); symbol && !sizes.contains(*symbol)) {
         if (!is_batch(*symbol, d))
-          return error(Code::kInvalidArgument, "size '", *symbol, "' of input '", port.name, "' (", port_type(port), ") is open; give it a number: --shapes ", port.name, ":...");
+          return error(Code::kInvalidArgument, "size '", *symbol, "' of input '", port.name, "' (",
+                       port_type(port), ") is open; give it a number: --shapes ", port.name,
+                       ":...");
         console.note(cat("batch '", *symbol, "' of input '", port.name, "' is 1"));
         sizes[*symbol] = 1;
       }
@@ -225,19 +249,26 @@ Result<Tensor> random_tensor(DType dtype, const Dims& dims, uint64_t seed) {
   return tensor;
 }
 
-Result<std::vector<Tensor>> read_folder(const std::string& folder, const std::vector<plan::Port>& ports, std::string_view prefix) {
+Result<std::vector<Tensor>> read_folder(const std::string& folder,
+                                        const std::vector<plan::Port>& ports,
+                                        std::string_view prefix) {
   std::vector<Tensor> tensors;
   if (std::filesystem::exists(cat(folder, "/", prefix, "_0.pb"))) {
     std::vector<NamedTensor> read = TRY(read_test_data(folder, prefix));
-    if (read.size() != ports.size()) return error(Code::kInvalidArgument, "'", folder, "' has ", read.size(), " ", prefix, "s, expected ", ports.size());
+    if (read.size() != ports.size())
+      return error(Code::kInvalidArgument, "'", folder, "' has ", read.size(), " ", prefix,
+                   "s, expected ", ports.size());
     for (NamedTensor& named : read) tensors.push_back(std::move(named.tensor));
     return tensors;
   }
-  for (const plan::Port& port : ports) tensors.push_back(TRY(read_npy(cat(folder, "/", file_name(port.name), ".npy"))));
+  for (const plan::Port& port : ports)
+    tensors.push_back(TRY(read_npy(cat(folder, "/", file_name(port.name), ".npy"))));
   return tensors;
 }
 
-std::string port_type(const plan::Port& port) { return cat(port.dtype, "[", join(port.shape, ","), "]"); }
+std::string port_type(const plan::Port& port) {
+  return cat(port.dtype, "[", join(port.shape, ","), "]");
+}
 
 std::string file_name(std::string_view name) {
   std::string file(name);

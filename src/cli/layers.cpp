@@ -8,22 +8,27 @@ namespace tw::cli {
 
 std::vector<plan::Port> ports_of(const ir::Graph& graph, const std::vector<ir::ValueId>& values) {
   std::vector<plan::Port> ports;
-  for (const ir::ValueId id : values) ports.push_back({graph.value(id).name, graph.value(id).type.dtype, graph.value(id).type.shape});
+  for (const ir::ValueId id : values)
+    ports.push_back({graph.value(id).name, graph.value(id).type.dtype, graph.value(id).type.shape});
   return ports;
 }
 
-Result<std::vector<Tensor>> run_as_it_is(ir::Graph graph, const std::vector<Tensor>& inputs, const api::BuildOptions& options, int threads) {
+Result<std::vector<Tensor>> run_as_it_is(ir::Graph graph, const std::vector<Tensor>& inputs,
+                                         const api::BuildOptions& options, int threads) {
   api::BuildOptions plain;
   plain.isa = options.isa;
   plain.portable = options.portable;
   for (const passes::Pass& pass : passes::pipeline()) plain.skip_passes.insert(pass.name);
   runtime::EngineOptions engine_options;
   engine_options.threads = threads;
-  runtime::Context context(TRY(runtime::Engine::make(TRY(api::compile_graph(std::move(graph), "", plain)), engine_options)));
+  runtime::Context context(TRY(
+      runtime::Engine::make(TRY(api::compile_graph(std::move(graph), "", plain)), engine_options)));
   return context.run(inputs);
 }
 
-Result<std::vector<Tensor>> run_layer(const ir::Graph& graph, const ir::Node& node, const std::vector<const Tensor*>& inputs, const api::BuildOptions& options) {
+Result<std::vector<Tensor>> run_layer(const ir::Graph& graph, const ir::Node& node,
+                                      const std::vector<const Tensor*>& inputs,
+                                      const api::BuildOptions& options) {
   ir::Graph alone;
   alone.name = node.name;
   ir::Node copy = node;
@@ -37,7 +42,8 @@ Result<std::vector<Tensor>> run_layer(const ir::Graph& graph, const ir::Node& no
       if (original.constant || original.ints) {
         place->second = alone.add_constant(original.name, *inputs[i]);
       } else {
-        place->second = alone.add_value({original.name, {inputs[i]->dtype(), ir::to_shape(inputs[i]->dims())}, {}, {}});
+        place->second = alone.add_value(
+            {original.name, {inputs[i]->dtype(), ir::to_shape(inputs[i]->dims())}, {}, {}});
         alone.inputs.push_back(place->second);
         fed.push_back(*inputs[i]);
       }
@@ -58,7 +64,8 @@ Result<std::vector<Tensor>> run_layer(const ir::Graph& graph, const ir::Node& no
   return outputs;
 }
 
-Result<Tensor> run_up_to(const ir::Graph& graph, ir::ValueId id, const std::vector<Tensor>& inputs, const api::BuildOptions& options) {
+Result<Tensor> run_up_to(const ir::Graph& graph, ir::ValueId id, const std::vector<Tensor>& inputs,
+                         const api::BuildOptions& options) {
   ir::Graph cut = graph;
   cut.outputs = {id};
   TRY(passes::eliminate_dead(cut));

@@ -14,12 +14,14 @@ Result<void> check_isa(std::string_view value) {
 }
 
 Result<void> check_precision(std::string_view value) {
-  if (value == "bf16") return error(Code::kUnsupported, "bf16 is not implemented on the CPU, expected fp32");
+  if (value == "bf16")
+    return error(Code::kUnsupported, "bf16 is not implemented on the CPU, expected fp32");
   constexpr std::string_view kNames[] = {"fp32", "bf16"};
   return check_choice(value, kNames);
 }
 
-api::BuildOptions build_options(const Arguments& arguments, const std::string& command, Console& console) {
+api::BuildOptions build_options(const Arguments& arguments, const std::string& command,
+                                Console& console) {
   api::BuildOptions options;
   options.model.shapes = given_shapes(arguments);
   options.model.paste = cat(command, " ");
@@ -28,11 +30,14 @@ api::BuildOptions build_options(const Arguments& arguments, const std::string& c
   options.portable = arguments.has("--portable");
   options.workers = static_cast<int>(arguments.integer("--workers", 1));
   for (const std::string& pass : arguments.values("--skip-pass")) options.skip_passes.insert(pass);
-  options.progress = [&console](const char* step, double fraction) { console.progress(step, fraction); };
+  options.progress = [&console](const char* step, double fraction) {
+    console.progress(step, fraction);
+  };
   return options;
 }
 
-Result<plan::Plan> load_plan(const std::string& path, const Arguments& arguments, const std::string& command, Console& console) {
+Result<plan::Plan> load_plan(const std::string& path, const Arguments& arguments,
+                             const std::string& command, Console& console) {
   if (plan::looks_like_plan(path)) return plan::read_plan(path);
   auto plan = api::compile_model(path, build_options(arguments, command, console));
   console.clear_progress();
@@ -40,7 +45,10 @@ Result<plan::Plan> load_plan(const std::string& path, const Arguments& arguments
 }
 
 std::string shell_word(std::string_view text) {
-  const auto is_plain = [](unsigned char c) { return std::isalnum(c) != 0 || std::string_view("_-./:=,+").find(static_cast<char>(c)) != std::string_view::npos; };
+  const auto is_plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("_-./:=,+").find(static_cast<char>(c)) != std::string_view::npos;
+  };
   if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return std::string(text);
   std::string word = "'";
   for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);

@@ -15,17 +15,31 @@ Result<void> check_isa(std::string_view value);
 Result<void> check_precision(std::string_view value);
 
 /// Options of everything that compiles.
-inline constexpr Option kShapesOption = {.name = "--shapes", .value = "NAME:1x3xHxW,...", .check = check_shapes,
-    .help = "sizes of inputs: a number binds a size, a letter keeps it open, equal letters are equal sizes"};
-inline constexpr Option kIsaOption = {.name = "--isa", .value = "v2|avx2|avx512", .check = check_isa, .help = "instruction set (default: the best of this machine)"};
-inline constexpr Option kThreadsOption = {.name = "--threads", .value = "N", .check = check_positive, .help = "threads, the calling one included (default: one a core)"};
+inline constexpr Option kShapesOption = {.name = "--shapes",
+                                         .value = "NAME:1x3xHxW,...",
+                                         .check = check_shapes,
+                                         .help =
+                                             "sizes of inputs: a number binds a size, a letter "
+                                             "keeps it open, equal letters are equal sizes"};
+inline constexpr Option kIsaOption = {
+    .name = "--isa",
+    .value = "v2|avx2|avx512",
+    .check = check_isa,
+    .help = "instruction set (default: the best of this machine)"};
+inline constexpr Option kThreadsOption = {
+    .name = "--threads",
+    .value = "N",
+    .check = check_positive,
+    .help = "threads, the calling one included (default: one a core)"};
 
-/// The options of `arguments` that say how a model at `path` is compiled. `command` is what an error about open sizes tells the reader
-/// to call again, up to --shapes.
-api::BuildOptions build_options(const Arguments& arguments, const std::string& command, Console& console);
+/// The options of `arguments` that say how a model at `path` is compiled. `command` is what an
+/// error about open sizes tells the reader to call again, up to --shapes.
+api::BuildOptions build_options(const Arguments& arguments, const std::string& command,
+                                Console& console);
 
 /// The plan at `path`, or that of the model there.
-Result<plan::Plan> load_plan(const std::string& path, const Arguments& arguments, const std::string& command, Console& console);
+Result<plan::Plan> load_plan(const std::string& path, const Arguments& arguments,
+                             const std::string& command, Console& console);
 
 /// `text` as one word of a shell command.
 std::string shell_word(std::string_view text);

@@ -1,5 +1,5 @@
-// main.cpp: finds the subcommand, parses its arguments and turns its result into an exit code: 0, 1 (it failed: one sentence on
-// stderr), 2 (it was called wrongly).
+// main.cpp: finds the subcommand, parses its arguments and turns its result into an exit code: 0, 1
+// (it failed: one sentence on stderr), 2 (it was called wrongly).
 #include <cstdio>
 
 #include "cli/commands.h"
@@ -13,7 +13,8 @@ constexpr int kOk = 0, kFailed = 1, kUsage = 2;
 
 int wrong_usage(Console& console, std::string_view sentence, std::string_view command) {
   console.fail(sentence);
-  std::fprintf(stderr, "see 'tilewright %.*s%s--help'\n", static_cast<int>(command.size()), command.data(), command.empty() ? "" : " ");
+  std::fprintf(stderr, "see 'tilewright %.*s%s--help'\n", static_cast<int>(command.size()),
+               command.data(), command.empty() ? "" : " ");
   return kUsage;
 }
 
@@ -54,7 +55,8 @@ int run(std::span<const std::string> words) {
     if (command->name == words[0]) return run_command(*command, words.subspan(1), console);
     names.push_back(command->name);
   }
-  return wrong_usage(console, cat("there is no command '", words[0], "'", did_you_mean(words[0], names)), "");
+  return wrong_usage(
+      console, cat("there is no command '", words[0], "'", did_you_mean(words[0], names)), "");
 }
 
 }  // namespace

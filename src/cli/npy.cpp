@@ -14,16 +14,19 @@ struct NumpyType {
   std::string_view text;
   DType dtype;
 };
-constexpr NumpyType kTypes[] = {{"<f4", DType::kF32}, {"<f8", DType::kF64}, {"<f2", DType::kF16}, {"|i1", DType::kI8},
-                                {"<i2", DType::kI16}, {"<i4", DType::kI32}, {"<i8", DType::kI64}, {"|u1", DType::kU8},
-                                {"<u2", DType::kU16}, {"<u4", DType::kU32}, {"<u8", DType::kU64}, {"|b1", DType::kBool}};
+constexpr NumpyType kTypes[] = {{"<f4", DType::kF32}, {"<f8", DType::kF64}, {"<f2", DType::kF16},
+                                {"|i1", DType::kI8},  {"<i2", DType::kI16}, {"<i4", DType::kI32},
+                                {"<i8", DType::kI64}, {"|u1", DType::kU8},  {"<u2", DType::kU16},
+                                {"<u4", DType::kU32}, {"<u8", DType::kU64}, {"|b1", DType::kBool}};
 
 /// The text behind `'key':` in the header, up to where `end` begins.
-Result<std::string_view> field(std::string_view header, std::string_view key, std::string_view end) {
+Result<std::string_view> field(std::string_view header, std::string_view key,
+                               std::string_view end) {
   const size_t at = header.find(cat("'", key, "'"));
   const size_t colon = at == std::string_view::npos ? at : header.find(':', at);
   const size_t stop = colon == std::string_view::npos ? colon : header.find(end, colon);
-  if (stop == std::string_view::npos) return error(Code::kCorrupt, "the header of the .npy has no '", key, "'");
+  if (stop == std::string_view::npos)
+    return error(Code::kCorrupt, "the header of the .npy has no '", key, "'");
   std::string_view value = header.substr(colon + 1, stop - colon - 1);
   while (!value.empty() && value.front() == ' ') value.remove_prefix(1);
   return value;
@@ -39,7 +42,8 @@ Result<Dims> parse_shape(std::string_view text) {
     int64_t dim = 0;
     const auto [end, failure] = std::from_chars(text.data() + at, text.data() + text.size(), dim);
     if (failure != std::errc()) return error(Code::kCorrupt, "a dim of the .npy is too large");
-    if (dims.size() == kMaxRank) return error(Code::kUnsupported, "the .npy has more than ", kMaxRank, " dims");
+    if (dims.size() == kMaxRank)
+      return error(Code::kUnsupported, "the .npy has more than ", kMaxRank, " dims");
     dims.push_back(dim);
     at = static_cast<size_t>(end - text.data());
   }
@@ -51,7 +55,8 @@ Result<DType> parse_type(std::string_view text) {
   if (plain.size() == 3 && plain[0] == '=') plain[0] = '<';
   for (const NumpyType& type : kTypes)
     if (type.text == plain) return type.dtype;
-  return error(Code::kUnsupported, "the .npy has elements of type '", text, "', expected little-endian numbers or bool");
+  return error(Code::kUnsupported, "the .npy has elements of type '", text,
+               "', expected little-endian numbers or bool");
 }
 
 /// Element i in row-major order from the first-index-fastest order of the file.
@@ -62,7 +67,8 @@ Result<Tensor> from_fortran(DType dtype, const Dims& dims, std::span<const std::
   for (size_t i = 0; i < static_cast<size_t>(tensor.count()); ++i) {
     int64_t row_major = 0;
     for (size_t d = 0; d < dims.size(); ++d) row_major = row_major * dims[d] + at[d];
-    std::copy_n(data.data() + i * size, size, tensor.mutable_data() + row_major * static_cast<int64_t>(size));
+    std::copy_n(data.data() + i * size, size,
+                tensor.mutable_data() + row_major * static_cast<int64_t>(size));
     for (size_t d = 0; d < dims.size() && ++at[d] == dims[d]; ++d) at[d] = 0;
   }
   return tensor;
@@ -70,7 +76,9 @@ Result<Tensor> from_fortran(DType dtype, const Dims& dims, std::span<const std::
 
 /// A tensor whose elements NumPy has a type for.
 Result<Tensor> with_numpy_type(const Tensor& tensor) {
-  if (!is_float(tensor.dtype()) || tensor.dtype() == DType::kF32 || tensor.dtype() == DType::kF64 || tensor.dtype() == DType::kF16) return tensor;
+  if (!is_float(tensor.dtype()) || tensor.dtype() == DType::kF32 || tensor.dtype() == DType::kF64 ||
+      tensor.dtype() == DType::kF16)
+    return tensor;
   Tensor wide = TRY(Tensor::try_make(DType::kF32, tensor.dims()));
   for (int64_t i = 0; i < wide.count(); ++i) wide.set_float(i, tensor.float_at(i));
   return wide;
@@ -80,12 +88,17 @@ Result<Tensor> with_numpy_type(const Tensor& tensor) {
 
 Result<Tensor> parse_npy(std::span<const std::byte> bytes) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (bytes.size() < 12 || !text.starts_with(kMagic)) return error(Code::kCorrupt, "it does not open as a .npy");
-  const auto at = [&](size_t i) { return static_cast<size_t>(static_cast<unsigned char>(text[i])); };
+  if (bytes.size() < 12 || !text.starts_with(kMagic))
+    return error(Code::kCorrupt, "it does not open as a .npy");
+  const auto at = [&](size_t i) {
+    return static_cast<size_t>(static_cast<unsigned char>(text[i]));
+  };
   const bool is_long = at(6) >= 2;
   const size_t begin = is_long ? 12 : 10;
-  const size_t length = is_long ? at(8) | at(9) << 8 | at(10) << 16 | at(11) << 24 : at(8) | at(9) << 8;
-  if (length > bytes.size() - begin) return error(Code::kCorrupt, "the .npy ends inside its header");
+  const size_t length =
+      is_long ? at(8) | at(9) << 8 | at(10) << 16 | at(11) << 24 : at(8) | at(9) << 8;
+  if (length > bytes.size() - begin)
+    return error(Code::kCorrupt, "the .npy ends inside its header");
   const std::string_view header = text.substr(begin, length);
   std::string_view descr = TRY(field(header, "descr", ","));
   if (descr.size() < 2) return error(Code::kCorrupt, "the header of the .npy has no 'descr'");
@@ -94,7 +107,8 @@ Result<Tensor> parse_npy(std::span<const std::byte> bytes) {
   const bool fortran = TRY(field(header, "fortran_order", ",")) == "True";
   const int64_t wanted = TRY(checked_bytes(dtype, dims));
   const auto data = bytes.subspan(begin + length);
-  if (static_cast<int64_t>(data.size()) < wanted) return error(Code::kCorrupt, "the .npy has ", data.size(), " bytes of data, expected ", wanted);
+  if (static_cast<int64_t>(data.size()) < wanted)
+    return error(Code::kCorrupt, "the .npy has ", data.size(), " bytes of data, expected ", wanted);
   if (fortran && dims.size() > 1) return from_fortran(dtype, dims, data);
   Tensor tensor = TRY(Tensor::try_make(dtype, dims));
   std::copy_n(data.data(), wanted, tensor.mutable_data());
@@ -106,7 +120,8 @@ Result<std::vector<std::byte>> format_npy(const Tensor& given) {
   std::string_view type;
   for (const NumpyType& row : kTypes)
     if (row.dtype == tensor.dtype()) type = row.text;
-  std::string header = cat("{'descr': '", type, "', 'fortran_order': False, 'shape': (", join(tensor.dims(), ", "), tensor.rank() == 1 ? ",), }" : "), }");
+  std::string header = cat("{'descr': '", type, "', 'fortran_order': False, 'shape': (",
+                           join(tensor.dims(), ", "), tensor.rank() == 1 ? ",), }" : "), }");
   constexpr size_t kPrefix = 10, kAlignment = 64;
   header.append((kAlignment - (kPrefix + header.size() + 1) % kAlignment) % kAlignment, ' ');
   header += '\n';

@@ -1,5 +1,5 @@
-// npz.cpp: the part of the zip format that NumPy writes: a central directory at the end, entries stored or deflated, sizes
-// beyond 4 GiB in a zip64 field.
+// npz.cpp: the part of the zip format that NumPy writes: a central directory at the end, entries
+// stored or deflated, sizes beyond 4 GiB in a zip64 field.
 #include <zlib.h>
 
 #include <algorithm>
@@ -28,7 +28,9 @@ struct Entry {
   uint64_t packed_bytes = 0, bytes = 0, local_offset = 0;
 };
 
-Error corrupt(std::string_view what) { return error(Code::kCorrupt, "the .npz is damaged: ", what); }
+Error corrupt(std::string_view what) {
+  return error(Code::kCorrupt, "the .npz is damaged: ", what);
+}
 
 /// Sizes that do not fit 32 bits stand in extra field 1, in this order, only those that do not fit.
 void read_zip64(std::span<const std::byte> extra, Entry& entry) {
@@ -59,7 +61,8 @@ Result<Directory> find_directory(std::span<const std::byte> file) {
     constexpr size_t kLocatorBytes = 20;
     if (directory.offset != kInZip64 || at < kLocatorBytes) return directory;
     const auto end64 = load<uint64_t>(file, at - kLocatorBytes + 8);
-    if (end64 > file.size() || file.size() - end64 < 56 || load<uint32_t>(file, end64) != kEnd64) return corrupt("its zip64 end is missing");
+    if (end64 > file.size() || file.size() - end64 < 56 || load<uint32_t>(file, end64) != kEnd64)
+      return corrupt("its zip64 end is missing");
     return Directory{load<uint64_t>(file, end64 + 48), load<uint64_t>(file, end64 + 32)};
   }
   return error(Code::kCorrupt, "it does not end as a .npz");
@@ -70,9 +73,12 @@ Result<std::vector<Entry>> read_directory(std::span<const std::byte> file) {
   std::vector<Entry> entries;
   uint64_t at = directory.offset;
   for (uint64_t i = 0; i < directory.n_entries; ++i) {
-    if (at > file.size() || file.size() - at < kEntryBytes || load<uint32_t>(file, at) != kEntry) return corrupt("its directory is cut short");
-    const size_t name = load<uint16_t>(file, at + 28), extra = load<uint16_t>(file, at + 30), comment = load<uint16_t>(file, at + 32);
-    if (file.size() - at < kEntryBytes + name + extra + comment) return corrupt("its directory is cut short");
+    if (at > file.size() || file.size() - at < kEntryBytes || load<uint32_t>(file, at) != kEntry)
+      return corrupt("its directory is cut short");
+    const size_t name = load<uint16_t>(file, at + 28), extra = load<uint16_t>(file, at + 30),
+                 comment = load<uint16_t>(file, at + 32);
+    if (file.size() - at < kEntryBytes + name + extra + comment)
+      return corrupt("its directory is cut short");
     Entry entry;
     entry.name.assign(reinterpret_cast<const char*>(file.data() + at + kEntryBytes), name);
     entry.method = load<uint16_t>(file, at + 10);
@@ -88,11 +94,14 @@ Result<std::vector<Entry>> read_directory(std::span<const std::byte> file) {
 
 /// Exactly `bytes` bytes, piece by piece: zlib counts 32 bits.
 Result<std::vector<std::byte>> inflate_bytes(std::span<const std::byte> packed, uint64_t bytes) {
-  constexpr uint64_t kLargestRatio = 1032;  // of deflate: a claim beyond it is no reason to allocate
-  if (bytes / kLargestRatio > packed.size()) return corrupt("an array claims more bytes than it can hold");
+  constexpr uint64_t kLargestRatio =
+      1032;  // of deflate: a claim beyond it is no reason to allocate
+  if (bytes / kLargestRatio > packed.size())
+    return corrupt("an array claims more bytes than it can hold");
   std::vector<std::byte> out(bytes);
   z_stream stream = {};
-  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) return error(Code::kOutOfMemory, "no memory to inflate");
+  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
+    return error(Code::kOutOfMemory, "no memory to inflate");
   size_t in_at = 0, out_at = 0;
   int state = Z_OK;
   while (state == Z_OK) {
@@ -108,18 +117,25 @@ Result<std::vector<std::byte>> inflate_bytes(std::span<const std::byte> packed, 
     out_at += out_piece - stream.avail_out;
   }
   inflateEnd(&stream);
-  if (state != Z_STREAM_END || out_at != out.size()) return corrupt("an array does not inflate to its size");
+  if (state != Z_STREAM_END || out_at != out.size())
+    return corrupt("an array does not inflate to its size");
   return out;
 }
 
 Result<Tensor> read_entry(std::span<const std::byte> file, const Entry& entry) {
-  if (entry.local_offset > file.size() || file.size() - entry.local_offset < kLocalBytes || load<uint32_t>(file, entry.local_offset) != kLocal)
+  if (entry.local_offset > file.size() || file.size() - entry.local_offset < kLocalBytes ||
+      load<uint32_t>(file, entry.local_offset) != kLocal)
     return corrupt("an array is not where the directory says");
-  const uint64_t begin = entry.local_offset + kLocalBytes + load<uint16_t>(file, entry.local_offset + 26) + load<uint16_t>(file, entry.local_offset + 28);
-  if (begin > file.size() || entry.packed_bytes > file.size() - begin) return corrupt("an array is cut short");
+  const uint64_t begin = entry.local_offset + kLocalBytes +
+                         load<uint16_t>(file, entry.local_offset + 26) +
+                         load<uint16_t>(file, entry.local_offset + 28);
+  if (begin > file.size() || entry.packed_bytes > file.size() - begin)
+    return corrupt("an array is cut short");
   const auto packed = file.subspan(begin, entry.packed_bytes);
   if (entry.method == 0) return parse_npy(packed);
-  if (entry.method != 8) return error(Code::kUnsupported, "compression method ", entry.method, ", expected 0 (stored) or 8 (deflate)");
+  if (entry.method != 8)
+    return error(Code::kUnsupported, "compression method ", entry.method,
+                 ", expected 0 (stored) or 8 (deflate)");
   const std::vector<std::byte> bytes = TRY(inflate_bytes(packed, entry.bytes));
   return parse_npy(bytes);
 }
@@ -131,7 +147,8 @@ Result<std::vector<std::pair<std::string, Tensor>>> read_npz(const std::string& 
   const std::string place = cat("'", path, "'");
   std::vector<std::pair<std::string, Tensor>> arrays;
   for (const Entry& entry : TRY(read_directory(file->bytes()).in(place))) {
-    Tensor tensor = TRY(read_entry(file->bytes(), entry).in(cat(place, ", array '", entry.name, "'")));
+    Tensor tensor =
+        TRY(read_entry(file->bytes(), entry).in(cat(place, ", array '", entry.name, "'")));
     std::string name = entry.name;
     if (name.ends_with(".npy")) name.resize(name.size() - 4);
     arrays.emplace_back(std::move(name), std::move(tensor));

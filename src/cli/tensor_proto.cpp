@@ -1,5 +1,5 @@
-// tensor_proto.cpp: reads the few fields of ONNX's TensorProto from protobuf's wire format; the importer's own code turns them
-// into a tensor.
+// tensor_proto.cpp: reads the few fields of ONNX's TensorProto from protobuf's wire format; the
+// importer's own code turns them into a tensor.
 #include "cli/tensor_proto.h"
 
 #include <filesystem>
@@ -11,7 +11,9 @@
 namespace tw::cli {
 namespace {
 
-Error corrupt(std::string_view what) { return error(Code::kCorrupt, "not a readable TensorProto: ", what); }
+Error corrupt(std::string_view what) {
+  return error(Code::kCorrupt, "not a readable TensorProto: ", what);
+}
 
 /// A message of protobuf's wire format, field by field.
 class WireReader {
@@ -52,7 +54,12 @@ struct Storage {
   int data_type = 0;
 };
 
-enum WireType : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+enum WireType : uint8_t {
+  kVarint = 0,
+  kFixed64 = 1,
+  kBytes = 2,
+  kFixed32 = 5
+};
 
 /// One occurrence of a repeated number field: packed (bytes) or alone.
 template <class T>
@@ -84,11 +91,20 @@ Result<void> read_text(WireReader& reader, std::string& out) {
 
 Result<void> skip(WireReader& reader, uint64_t wire) {
   switch (wire) {
-    case kVarint: TRY(reader.varint()); return {};
-    case kFixed64: TRY(reader.take(8)); return {};
-    case kFixed32: TRY(reader.take(4)); return {};
-    case kBytes: TRY(reader.take(TRY(reader.varint()))); return {};
-    default: return corrupt("an unknown wire type");
+    case kVarint:
+      TRY(reader.varint());
+      return {};
+    case kFixed64:
+      TRY(reader.take(8));
+      return {};
+    case kFixed32:
+      TRY(reader.take(4));
+      return {};
+    case kBytes:
+      TRY(reader.take(TRY(reader.varint())));
+      return {};
+    default:
+      return corrupt("an unknown wire type");
   }
 }
 
@@ -97,17 +113,40 @@ Result<void> read_field(WireReader& reader, Storage& storage) {
   const uint64_t wire = tag & 7;
   const bool is_list = wire == kBytes;
   switch (tag >> 3) {
-    case 1: if (is_list || wire == kVarint) return append_varints(reader, wire, storage.dims); break;
-    case 2: if (wire == kVarint) { storage.data_type = static_cast<int>(TRY(reader.varint())); return {}; } break;
-    case 4: if (is_list || wire == kFixed32) return append_fixed(reader, wire, storage.floats); break;
-    case 5: if (is_list || wire == kVarint) return append_varints(reader, wire, storage.ints32); break;
-    case 7: if (is_list || wire == kVarint) return append_varints(reader, wire, storage.ints64); break;
-    case 8: if (is_list) return read_text(reader, storage.name); break;
-    case 9: if (is_list) return read_text(reader, storage.raw); break;
-    case 10: if (is_list || wire == kFixed64) return append_fixed(reader, wire, storage.doubles); break;
-    case 11: if (is_list || wire == kVarint) return append_varints(reader, wire, storage.uints64); break;
-    case 14: return error(Code::kUnsupported, "its data is in another file");
-    default: break;
+    case 1:
+      if (is_list || wire == kVarint) return append_varints(reader, wire, storage.dims);
+      break;
+    case 2:
+      if (wire == kVarint) {
+        storage.data_type = static_cast<int>(TRY(reader.varint()));
+        return {};
+      }
+      break;
+    case 4:
+      if (is_list || wire == kFixed32) return append_fixed(reader, wire, storage.floats);
+      break;
+    case 5:
+      if (is_list || wire == kVarint) return append_varints(reader, wire, storage.ints32);
+      break;
+    case 7:
+      if (is_list || wire == kVarint) return append_varints(reader, wire, storage.ints64);
+      break;
+    case 8:
+      if (is_list) return read_text(reader, storage.name);
+      break;
+    case 9:
+      if (is_list) return read_text(reader, storage.raw);
+      break;
+    case 10:
+      if (is_list || wire == kFixed64) return append_fixed(reader, wire, storage.doubles);
+      break;
+    case 11:
+      if (is_list || wire == kVarint) return append_varints(reader, wire, storage.uints64);
+      break;
+    case 14:
+      return error(Code::kUnsupported, "its data is in another file");
+    default:
+      break;
   }
   return skip(reader, wire);
 }
@@ -131,7 +170,8 @@ Result<NamedTensor> parse_tensor_proto(std::span<const std::byte> bytes) {
   return NamedTensor{storage->name, TRY(onnx::make_tensor(fields, storage, no_files))};
 }
 
-Result<std::vector<NamedTensor>> read_test_data(const std::string& folder, std::string_view prefix) {
+Result<std::vector<NamedTensor>> read_test_data(const std::string& folder,
+                                                std::string_view prefix) {
   std::vector<NamedTensor> tensors;
   for (int i = 0;; ++i) {
     const std::string path = cat(folder, "/", prefix, "_", i, ".pb");
@@ -141,6 +181,8 @@ Result<std::vector<NamedTensor>> read_test_data(const std::string& folder, std::
   }
 }
 
-bool is_test_data(const std::string& folder) { return std::filesystem::exists(cat(folder, "/input_0.pb")); }
+bool is_test_data(const std::string& folder) {
+  return std::filesystem::exists(cat(folder, "/input_0.pb"));
+}
 
 }  // namespace tw::cli

@@ -1,4 +1,5 @@
-// tensor_proto.h: ONNX's test_data_set_N folders: input_0.pb, input_1.pb ... and output_0.pb ..., one TensorProto each.
+// tensor_proto.h: ONNX's test_data_set_N folders: input_0.pb, input_1.pb ... and output_0.pb ...,
+// one TensorProto each.
 #pragma once
 
 #include <span>
@@ -10,7 +11,7 @@
 namespace tw::cli {
 
 struct NamedTensor {
-  std::string name;   // "" where the file gives none
+  std::string name;  // "" where the file gives none
   Tensor tensor;
 };
 

@@ -5,6 +5,11 @@
 namespace tw::task {
 namespace {
 
+/// `count` steps of `stride` elements.
+struct Range {
+  int64_t stride = 0, count = 0;
+};
+
 int64_t common_count(const DigitBox& a, const DigitBox& b) {
   int64_t n = 1;
   for (size_t i = 0; i < a.begin.size(); ++i) {
@@ -64,19 +69,19 @@ Region Lattice::region(const SlotInfo& slot, const Box& box) const {
   if (slot.layout != Layout::kStrided || size_bytes(slot.dtype) != element_bytes_ || !chain_) return hull(slot, box);
   // The first element of the box in linear terms; ranges then count from zero upwards.
   int64_t base = slot.offset_in_root() / element_bytes_;
-  std::vector<std::pair<int64_t, int64_t>> ranges;   // stride, count
+  FixedList<Range, kMaxRank> ranges;
   for (int d = 0; d < slot.rank; ++d) {
     const int64_t begin = box.begin[static_cast<size_t>(d)], end = box.end[static_cast<size_t>(d)];
     const int64_t stride = slot.strides[d];
     base += (stride >= 0 ? begin : end - 1) * stride;
-    if (stride != 0 && end - begin > 1) ranges.emplace_back(std::abs(stride), end - begin);
+    if (stride != 0 && end - begin > 1) ranges.push_back({std::abs(stride), end - begin});
   }
   // Dims that follow each other without a gap act as one: then a range may run over several digits.
-  std::sort(ranges.begin(), ranges.end());
-  std::vector<std::pair<int64_t, int64_t>> merged;
-  for (const auto& [stride, count] : ranges) {
-    if (!merged.empty() && stride == merged.back().first * merged.back().second) merged.back().second *= count;
-    else merged.emplace_back(stride, count);
+  std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.stride < b.stride; });
+  FixedList<Range, kMaxRank> merged;
+  for (const Range& range : ranges) {
+    if (!merged.empty() && range.stride == merged.back().stride * merged.back().count) merged.back().count *= range.count;
+    else merged.push_back(range);
   }
   DigitBox point;
   for (size_t i = 0; i < strides_.size(); ++i) {
@@ -86,15 +91,20 @@ Region Lattice::region(const SlotInfo& slot, const Box& box) const {
   }
   region.boxes.push_back(point);
   for (size_t r = merged.size(); r-- > 0;) {
-    const auto digit = static_cast<size_t>(std::find(strides_.begin(), strides_.end(), merged[r].first) - strides_.begin());
+    const auto digit = static_cast<size_t>(std::find(strides_.begin(), strides_.end(), merged[r].stride) - strides_.begin());
     if (digit == strides_.size()) return hull(slot, box);
     const int64_t begin = point.begin[digit];
-    if (!add_range(region.boxes, digit, begin, begin + merged[r].second)) return hull(slot, box);
+    if (!add_range(region.boxes, digit, begin, begin + merged[r].count)) return hull(slot, box);
   }
   return region;
 }
 
 bool Lattice::add_range(std::vector<DigitBox>& boxes, size_t digit, int64_t begin, int64_t end) const {
+  if (boxes.size() == 1 && (digit == 0 || end <= strides_[digit - 1] / strides_[digit])) {    // no carry: the common case
+    boxes[0].begin[digit] = begin;
+    boxes[0].end[digit] = end;
+    return true;
+  }
   std::vector<DigitBox> out;
   for (const DigitBox& box : boxes) {
     const int64_t radix = digit == 0 ? end : strides_[digit - 1] / strides_[digit];

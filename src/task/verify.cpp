@@ -32,7 +32,7 @@ class Verifier {
     TRY(check_tiles());
     const StorageMap map(program_, order_);
     for (const uint32_t root : map.roots()) TRY(check_root(map, root));
-    for (const auto& [x, y] : map.overlapping()) TRY(check_reuse(map, x, y));
+    TRY(check_reuse(map));
     return check_outputs(map);
   }
 
@@ -43,7 +43,7 @@ class Verifier {
   Result<void> check_tiles() const;
   Result<void> check_root(const StorageMap& map, uint32_t root) const;
   Result<void> check_reads(const std::vector<Touch>& touches, uint32_t root, int64_t total) const;
-  Result<void> check_reuse(const StorageMap& map, uint32_t x, uint32_t y) const;
+  Result<void> check_reuse(const StorageMap& map) const;
   Result<void> check_outputs(const StorageMap& map) const;
 
   std::string task(uint32_t record) const { return describe_task(program_, record); }
@@ -54,7 +54,6 @@ class Verifier {
   const Program& program_;
   std::vector<uint32_t> order_;
   Clocks clocks_;
-  mutable std::vector<uint32_t> scratch_;
 };
 
 Result<void> Verifier::check_slots() const {
@@ -206,22 +205,39 @@ Result<void> Verifier::check_reads(const std::vector<Touch>& touches, uint32_t r
   return {};
 }
 
-Result<void> Verifier::check_reuse(const StorageMap& map, uint32_t x, uint32_t y) const {
-  const auto all_before = [&](uint32_t a, uint32_t b) {
-    std::vector<uint32_t>& last = scratch_;
-    last.assign(clocks_.n_queues(), 0);
-    for (const Touch& t : map.touches(a)) {
+/// When the users of a root run: the last place in each queue that one has, and what is over in each queue before any of them starts.
+struct Span {
+  std::vector<uint32_t> last, before;
+};
+
+/// Storages that share bytes are used one after the other: all users of one are over before any of the other starts.
+Result<void> Verifier::check_reuse(const StorageMap& map) const {
+  const size_t n_queues = clocks_.n_queues();
+  std::vector<Span> spans(program_.slots.size());
+  const auto span_of = [&](uint32_t root) -> const Span& {
+    Span& span = spans[root];
+    if (!span.last.empty()) return span;
+    span.last.assign(n_queues, 0);
+    span.before.assign(n_queues, 0xffffffffU);
+    for (const Touch& t : map.touches(root)) {
       const Position at = clocks_.position(t.record);
-      last[at.queue] = std::max(last[at.queue], at.place + 1);
+      span.last[at.queue] = std::max(span.last[at.queue], at.place + 1);
+      for (size_t q = 0; q < n_queues; ++q) span.before[q] = std::min(span.before[q], clocks_.clock(t.record)[q]);
     }
-    for (const Touch& t : map.touches(b))
-      for (size_t q = 0; q < last.size(); ++q)
-        if (clocks_.clock(t.record)[q] < last[q]) return false;
+    return span;
+  };
+  const auto follows = [&](const Span& earlier, const Span& later) {
+    for (size_t q = 0; q < n_queues; ++q)
+      if (later.before[q] < earlier.last[q]) return false;
     return true;
   };
-  if (all_before(x, y) || all_before(y, x)) return {};
-  return error(Code::kCorrupt, slot(x), " and ", slot(y), " share bytes of the arena and are in use together: ", task(map.touches(x).front().record),
-               " and ", task(map.touches(y).front().record));
+  for (const auto& [x, y] : map.overlapping()) {
+    const Span &first = span_of(x), &second = span_of(y);
+    if (follows(first, second) || follows(second, first)) continue;
+    return error(Code::kCorrupt, slot(x), " and ", slot(y), " share bytes of the arena and are in use together: ", task(map.touches(x).front().record),
+                 " and ", task(map.touches(y).front().record));
+  }
+  return {};
 }
 
 Result<void> Verifier::check_outputs(const StorageMap& map) const {

@@ -10,9 +10,9 @@
 namespace tilewright {
 namespace {
 
+using ::testing::HasSubstr;
 using tw::cli_test::TempFolder;
 using tw::cli_test::write_mlp;
-using ::testing::HasSubstr;
 
 Plan mlp_plan(const TempFolder& folder) {
   CompileOptions options;
@@ -79,8 +79,10 @@ TEST(ApiContext, RefusesWhatThePlanDoesNotTake) {
   const auto engine = Engine::create(mlp_plan(folder), {.threads = 1});
   Context context = engine->create_context();
   EXPECT_THAT(context.run({}).error().message, HasSubstr("found 0 inputs, expected 1"));
-  EXPECT_THAT(context.run({*Tensor::create(DType::kF32, {2, 5})}).error().message, HasSubstr("input 'x' is f32[2,5], expected f32[batch,4]"));
-  EXPECT_EQ(context.run({*Tensor::create(DType::kI64, {2, 4})}).error().code, Code::kInvalidArgument);
+  EXPECT_THAT(context.run({*Tensor::create(DType::kF32, {2, 5})}).error().message,
+              HasSubstr("input 'x' is f32[2,5], expected f32[batch,4]"));
+  EXPECT_EQ(context.run({*Tensor::create(DType::kI64, {2, 4})}).error().code,
+            Code::kInvalidArgument);
 }
 
 TEST(ApiEngine, SeveralThreadsRunTheirOwnContexts) {
@@ -102,9 +104,12 @@ TEST(ApiEngine, SeveralThreadsRunTheirOwnContexts) {
 TEST(ApiTensor, ChecksSizes) {
   EXPECT_EQ(Tensor().type_text(), "f32[]");
   EXPECT_EQ(Tensor::create(DType::kF32, {-1}).error().code, Code::kInvalidArgument);
-  EXPECT_EQ(Tensor::create(DType::kF32, std::vector<int64_t>(9, 1)).error().code, Code::kInvalidArgument);
-  EXPECT_EQ(Tensor::create(DType::kF64, {int64_t{1} << 40, int64_t{1} << 40}).error().code, Code::kOutOfMemory);
-  EXPECT_THAT(Tensor::from<float>({3}, {1, 2}).error().message, HasSubstr("f32[3] holds 3 elements, found 2"));
+  EXPECT_EQ(Tensor::create(DType::kF32, std::vector<int64_t>(9, 1)).error().code,
+            Code::kInvalidArgument);
+  EXPECT_EQ(Tensor::create(DType::kF64, {int64_t{1} << 40, int64_t{1} << 40}).error().code,
+            Code::kOutOfMemory);
+  EXPECT_THAT(Tensor::from<float>({3}, {1, 2}).error().message,
+              HasSubstr("f32[3] holds 3 elements, found 2"));
   EXPECT_EQ(Tensor::view(DType::kF32, {2}, nullptr).error().code, Code::kInvalidArgument);
 }
 

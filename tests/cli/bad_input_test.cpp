@@ -40,32 +40,39 @@ TEST(BadModel, ATruncatedModelIsRefused) {
   const std::string whole = read_all(write_mlp(folder));
   for (const size_t n : {whole.size() / 4, whole.size() / 2, whole.size() - 1}) {
     write_all(folder.file("m.onnx"), whole.substr(0, n));
-    const Finished finished = tilewright({"build", folder.file("m.onnx"), "-o", folder.file("p"), "-q"});
+    const Finished finished =
+        tilewright({"build", folder.file("m.onnx"), "-o", folder.file("p"), "-q"});
     expect_refused(finished, "m.onnx");
   }
 }
 
 TEST(BadModel, AMissingFileAndAFolderAreNamed) {
   const TempFolder folder;
-  expect_refused(tilewright({"build", folder.file("none.onnx"), "-o", folder.file("p")}), "none.onnx");
+  expect_refused(tilewright({"build", folder.file("none.onnx"), "-o", folder.file("p")}),
+                 "none.onnx");
   expect_refused(tilewright({"build", folder.path(), "-o", folder.file("p")}), folder.path());
   expect_refused(tilewright({"run", folder.file("none.plan"), "--input", "random"}), "none.plan");
 }
 
 TEST(BadModel, MissingExternalDataIsNamed) {
   const TempFolder folder;
-  expect_refused(tilewright({"build", write_external(folder, 8, 8, false), "-o", folder.file("p")}), "weights.bin");
+  expect_refused(tilewright({"build", write_external(folder, 8, 8, false), "-o", folder.file("p")}),
+                 "weights.bin");
 }
 
 TEST(BadModel, OneLargerThanMemoryIsRefusedWithWantedAndFound) {
   const TempFolder folder;
   const int64_t side = int64_t{1} << 19;
-  expect_refused(tilewright({"build", write_external(folder, side, side, true), "-o", folder.file("p")}), "want 1099511627776 bytes of memory, found ");
+  expect_refused(
+      tilewright({"build", write_external(folder, side, side, true), "-o", folder.file("p")}),
+      "want 1099511627776 bytes of memory, found ");
 }
 
 TEST(BadModel, AnUnknownPassIsRefusedWithTheList) {
   const TempFolder folder;
-  expect_refused(tilewright({"build", write_mlp(folder), "-o", folder.file("p"), "--skip-pass", "fuse_everything", "-q"}), "the passes are fold_constants");
+  expect_refused(tilewright({"build", write_mlp(folder), "-o", folder.file("p"), "--skip-pass",
+                             "fuse_everything", "-q"}),
+                 "the passes are fold_constants");
 }
 
 TEST(BadPlan, ATruncatedPlanIsRefused) {
@@ -93,7 +100,8 @@ TEST(BadPlan, AnotherFormatVersionIsNamed) {
   std::string plan = read_all(build_mlp(folder));
   plan[8] = 99;
   write_all(folder.file("p"), plan);
-  expect_refused(tilewright({"run", folder.file("p"), "--input", "random"}), "is a plan of format version 99, expected 1");
+  expect_refused(tilewright({"run", folder.file("p"), "--input", "random"}),
+                 "is a plan of format version 99, expected 1");
 }
 
 TEST(BadPlan, AnotherTargetSaysWantedAndFound) {
@@ -104,7 +112,8 @@ TEST(BadPlan, AnotherTargetSaysWantedAndFound) {
   for (const char* target : {"sm_90", "cpu avx1024"}) {
     plan.contract[0].second = target;
     ASSERT_TRUE(plan::write_plan(plan, folder.file("p")).ok());
-    expect_refused(tilewright({"run", folder.file("p"), "--input", "random", "--shapes", "x:1x4"}), std::string(target).substr(4));
+    expect_refused(tilewright({"run", folder.file("p"), "--input", "random", "--shapes", "x:1x4"}),
+                   std::string(target).substr(4));
     expect_refused(tilewright({"doctor", folder.file("p")}), "plan '");
   }
 }
@@ -138,22 +147,31 @@ TEST_P(BadInputs, AreRefusedWithFoundAndExpected) {
   write_all(folder.file("cut.npy"), read_all(folder.file("good.npy")).substr(0, 140));
   write_all(folder.file("text.npy"), "not an array");
   std::vector<std::string> arguments = {"run", plan};
-  for (const std::string& input : GetParam().inputs) arguments.insert(arguments.end(), {"--input", input});
+  for (const std::string& input : GetParam().inputs)
+    arguments.insert(arguments.end(), {"--input", input});
   expect_refused(tilewright(arguments, {.folder = folder.path()}), GetParam().sentence);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, BadInputs,
-                         ::testing::Values(BadRun{{}, "input 'x' (f32[batch,4]) is not given"}, BadRun{{"z=good.npy"}, "there is no input 'z'"},
-                                           BadRun{{"x=wide.npy"}, "input 'x' is f32[2,5], expected f32[batch,4]"}, BadRun{{"x=flat.npy"}, "input 'x' is f32[4], expected f32[batch,4]"},
-                                           BadRun{{"x=ints.npy"}, "input 'x' is i64[2,4], expected f32[batch,4]"}, BadRun{{"x=cut.npy"}, "expected 32"},
-                                           BadRun{{"x=text.npy"}, "does not open as a .npy"}, BadRun{{"x=none.npy"}, "none.npy"}, BadRun{{"x=good.txt"}, "cannot read 'good.txt'"},
-                                           BadRun{{"x=good.npy", "x=good.npy"}, "input 'x' is given twice"}, BadRun{{"good.npy", "good.npy"}, "more inputs are given"}));
+INSTANTIATE_TEST_SUITE_P(
+    All, BadInputs,
+    ::testing::Values(BadRun{{}, "input 'x' (f32[batch,4]) is not given"},
+                      BadRun{{"z=good.npy"}, "there is no input 'z'"},
+                      BadRun{{"x=wide.npy"}, "input 'x' is f32[2,5], expected f32[batch,4]"},
+                      BadRun{{"x=flat.npy"}, "input 'x' is f32[4], expected f32[batch,4]"},
+                      BadRun{{"x=ints.npy"}, "input 'x' is i64[2,4], expected f32[batch,4]"},
+                      BadRun{{"x=cut.npy"}, "expected 32"},
+                      BadRun{{"x=text.npy"}, "does not open as a .npy"},
+                      BadRun{{"x=none.npy"}, "none.npy"},
+                      BadRun{{"x=good.txt"}, "cannot read 'good.txt'"},
+                      BadRun{{"x=good.npy", "x=good.npy"}, "input 'x' is given twice"},
+                      BadRun{{"good.npy", "good.npy"}, "more inputs are given"}));
 
 TEST(FullDisk, LeavesTheOldPlanAndNothingElse) {
   const TempFolder folder;
   const std::string model = write_mlp(folder), plan = build_mlp(folder);
   const std::string before = read_all(plan);
-  const Finished finished = tilewright({"build", model, "-o", plan, "-q"}, {.file_size_limit_bytes = 5000});
+  const Finished finished =
+      tilewright({"build", model, "-o", plan, "-q"}, {.file_size_limit_bytes = 5000});
   expect_refused(finished, "cannot write");
   EXPECT_EQ(read_all(plan), before);
   EXPECT_EQ(folder.names(), (std::vector<std::string>{"mlp.onnx", "mlp.plan"}));
@@ -162,13 +180,17 @@ TEST(FullDisk, LeavesTheOldPlanAndNothingElse) {
 TEST(FullDisk, LeavesNoPartOfAnOutput) {
   const TempFolder folder;
   const std::string plan = build_mlp(folder), input = write_npy(folder, "x.npy", "f32", {64, 4});
-  expect_refused(tilewright({"run", plan, "--input", input, "--output-dir", folder.file("out")}, {.file_size_limit_bytes = 1000}), "cannot write");
+  expect_refused(tilewright({"run", plan, "--input", input, "--output-dir", folder.file("out")},
+                            {.file_size_limit_bytes = 1000}),
+                 "cannot write");
   EXPECT_EQ(run({"ls", "-A", folder.file("out")}).out, "");
 }
 
 TEST(Interrupt, EndsALongCommandWith130) {
   const TempFolder folder;
-  const Finished finished = tilewright({"bench", build_mlp(folder), "--shapes", "x:1x4", "--duration-s", "100", "--json", folder.file("b.json")}, {.interrupt_after_ms = 300});
+  const Finished finished = tilewright({"bench", build_mlp(folder), "--shapes", "x:1x4",
+                                        "--duration-s", "100", "--json", folder.file("b.json")},
+                                       {.interrupt_after_ms = 300});
   EXPECT_EQ(finished.exit_code, 130);
   EXPECT_EQ(folder.names(), (std::vector<std::string>{"mlp.onnx", "mlp.plan"}));
 }
@@ -179,8 +201,10 @@ TEST_P(InterruptAt, LeavesAWholePlanOrNone) {
   const TempFolder folder;
   // Weights of 64 MiB: most of the time goes into writing them.
   const std::string model = write_external(folder, 4096, 4096, true);
-  const Finished finished = tilewright({"build", model, "-o", folder.file("p")}, {.interrupt_after_ms = GetParam()});
-  EXPECT_TRUE(finished.exit_code == 0 || finished.exit_code == 130) << finished.exit_code << finished.err;
+  const Finished finished =
+      tilewright({"build", model, "-o", folder.file("p")}, {.interrupt_after_ms = GetParam()});
+  EXPECT_TRUE(finished.exit_code == 0 || finished.exit_code == 130)
+      << finished.exit_code << finished.err;
   std::vector<std::string> names = folder.names();
   std::erase(names, "p");
   EXPECT_EQ(names, (std::vector<std::string>{"external.onnx", "weights.bin"}));

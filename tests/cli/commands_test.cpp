@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "cli/npy.h"
-#include "models.h"
 #include "json_check.h"
+#include "models.h"
 
 namespace tw::cli_test {
 namespace {
@@ -15,7 +15,9 @@ TEST(Build, MakesAnOpenBatchOneAndSaysSo) {
   const TempFolder folder;
   const Finished built = tilewright({"build", write_mlp(folder), "-o", folder.file("p")});
   EXPECT_EQ(built.exit_code, 0) << built.err;
-  EXPECT_THAT(built.err, HasSubstr("note: batch 'batch' of input 'x' becomes 1; to keep it open: --shapes x:Nx4"));
+  EXPECT_THAT(
+      built.err,
+      HasSubstr("note: batch 'batch' of input 'x' becomes 1; to keep it open: --shapes x:Nx4"));
   EXPECT_EQ(tilewright({"build", write_mlp(folder), "-o", folder.file("p"), "--quiet"}).err, "");
 }
 
@@ -32,7 +34,10 @@ TEST(Build, GivesACommandToPasteWhenASizeIsOpen) {
 
 TEST(Build, EqualLettersMakeEqualSizes) {
   const TempFolder folder;
-  EXPECT_EQ(tilewright({"build", write_text_model(folder), "-o", folder.file("p"), "--shapes", "input_ids:NxN,attention_mask:NxN,token_type_ids:NxN"}).exit_code, 0);
+  EXPECT_EQ(tilewright({"build", write_text_model(folder), "-o", folder.file("p"), "--shapes",
+                        "input_ids:NxN,attention_mask:NxN,token_type_ids:NxN"})
+                .exit_code,
+            0);
   const Finished inspected = tilewright({"inspect", folder.file("p")});
   EXPECT_THAT(inspected.out, HasSubstr("output total: f32[batch,batch]"));
 }
@@ -46,7 +51,8 @@ TEST(Build, GivesEqualBytesTwice) {
 TEST(Run, WritesOutputsAndDescribesThem) {
   const TempFolder folder;
   const std::string input = write_npy(folder, "x.npy", "f32", {2, 4});
-  const Finished finished = tilewright({"run", build_mlp(folder), "--input", "x=" + input, "--output-dir", folder.file("out/deep"), "--json"});
+  const Finished finished = tilewright({"run", build_mlp(folder), "--input", "x=" + input,
+                                        "--output-dir", folder.file("out/deep"), "--json"});
   ASSERT_EQ(finished.exit_code, 0) << finished.err;
   EXPECT_TRUE(is_json(finished.out)) << finished.out;
   EXPECT_THAT(finished.out, HasSubstr("\"schema_version\": 1"));
@@ -74,18 +80,23 @@ TEST(Run, GivesTheSameBitsInEveryOrderAndFromTheModel) {
 
 TEST(Bench, ReportsEveryFigureWithItsUnit) {
   const TempFolder folder;
-  const Finished finished = tilewright({"bench", build_mlp(folder), "--shapes", "x:2x4", "--warmup-ms", "1", "--duration-s", "0.05", "--threads", "1", "--json", folder.file("b.json")});
+  const Finished finished =
+      tilewright({"bench", build_mlp(folder), "--shapes", "x:2x4", "--warmup-ms", "1",
+                  "--duration-s", "0.05", "--threads", "1", "--json", folder.file("b.json")});
   ASSERT_EQ(finished.exit_code, 0) << finished.err;
   const std::string json = read_all(folder.file("b.json"));
   EXPECT_TRUE(is_json(json));
-  for (const char* key : {"schema_version", "latency_min_ms", "latency_max_ms", "latency_mean_ms", "latency_median_ms", "latency_p90_ms", "latency_p95_ms", "latency_p99_ms",
-                          "throughput_runs_per_s", "load_ms", "first_inference_ms", "weights_bytes", "arena_bytes", "engine_bytes", "resident_bytes"})
-    EXPECT_THAT(json, HasSubstr("\"" + std::string(key) + "\""));
+  for (const char* key : {"schema_version", "latency_min_ms", "latency_max_ms", "latency_mean_ms",
+                          "latency_median_ms", "latency_p90_ms", "latency_p95_ms", "latency_p99_ms",
+                          "throughput_runs_per_s", "load_ms", "first_inference_ms", "weights_bytes",
+                          "arena_bytes", "engine_bytes", "resident_bytes"})
+    EXPECT_THAT(json, HasSubstr(cat("\"", key, "\"")));
 }
 
 TEST(Bench, TakesRandomSizes) {
   const TempFolder folder;
-  const Finished finished = tilewright({"bench", build_mlp(folder), "--shapes-random", "5", "--json", folder.file("b.json")});
+  const Finished finished = tilewright(
+      {"bench", build_mlp(folder), "--shapes-random", "5", "--json", folder.file("b.json")});
   ASSERT_EQ(finished.exit_code, 0) << finished.err;
   EXPECT_TRUE(is_json(read_all(folder.file("b.json"))));
   EXPECT_THAT(read_all(folder.file("b.json")), HasSubstr("\"highest_ratio\""));
@@ -103,7 +114,8 @@ TEST(Verify, NamesTheOutputThatDiffersFromWhatIsExpected) {
   const TempFolder folder;
   const std::string input = write_npy(folder, "x.npy", "f32", {1, 4});
   write_npy(folder, "y.npy", "f32", {1, 8});
-  const Finished finished = tilewright({"verify", write_mlp(folder), "--inputs", folder.path(), "--expect", folder.path(), "--bisect"});
+  const Finished finished = tilewright({"verify", write_mlp(folder), "--inputs", folder.path(),
+                                        "--expect", folder.path(), "--bisect"});
   EXPECT_EQ(finished.exit_code, 1);
   EXPECT_THAT(finished.err, HasSubstr("output 'y' differs by "));
   EXPECT_THAT(finished.err, HasSubstr("every layer is right"));
@@ -114,7 +126,9 @@ TEST(Inspect, ShowsContractSignatureProgramsAndSections) {
   const std::string plan = build_mlp(folder);
   const Finished text = tilewright({"inspect", plan, "--memory", "--print", "--shapes", "x:5x4"});
   ASSERT_EQ(text.exit_code, 0) << text.err;
-  for (const char* part : {"target: cpu", "input x: f32[batch,4]", "output y: f32[batch,8]", "at batch=5", "alive at one task", "hsd share: ", "section weights: ", "queue 0"})
+  for (const char* part :
+       {"target: cpu", "input x: f32[batch,4]", "output y: f32[batch,8]", "at batch=5",
+        "alive at one task", "hsd share: ", "section weights: ", "queue 0"})
     EXPECT_THAT(text.out, HasSubstr(part));
   const Finished json = tilewright({"inspect", plan, "--json"});
   EXPECT_TRUE(is_json(json.out)) << json.out;
@@ -123,7 +137,8 @@ TEST(Inspect, ShowsContractSignatureProgramsAndSections) {
 TEST(Explain, PrintsTheCompilersSentences) {
   const TempFolder folder;
   EXPECT_THAT(tilewright({"explain", build_mlp(folder)}).out, HasSubstr("pass fuse_linear"));
-  EXPECT_THAT(tilewright({"explain", folder.file("mlp.onnx"), "--quiet"}).out, HasSubstr("pass fuse_linear"));
+  EXPECT_THAT(tilewright({"explain", folder.file("mlp.onnx"), "--quiet"}).out,
+              HasSubstr("pass fuse_linear"));
 }
 
 TEST(Doctor, SaysWhetherAPlanRunsHere) {
@@ -140,7 +155,8 @@ TEST(TestDataSet, IsReadInTheOrderOfTheInputs) {
   std::string proto("\x08\x01\x08\x04\x10\x01\x4a\x10", 8);
   for (int i = 0; i < 4; ++i) proto += std::string("\x00\x00\x80\x3f", 4);
   write_all(folder.file("input_0.pb"), proto);
-  const Finished finished = tilewright({"run", build_mlp(folder), "--input", folder.path(), "--output-dir", folder.file("out")});
+  const Finished finished = tilewright(
+      {"run", build_mlp(folder), "--input", folder.path(), "--output-dir", folder.file("out")});
   ASSERT_EQ(finished.exit_code, 0) << finished.err;
   auto output = cli::read_npy(folder.file("out/y.npy"));
   ASSERT_TRUE(output.ok());

@@ -14,8 +14,11 @@ constexpr const char* kPage = TW_SOURCE_DIR "/docs/cli.md";
 std::string block(const std::string& text) { return cat("```\n", text, "```\n"); }
 
 std::string print_page() {
-  std::string page = cat("# The command line\n\nPrinted from the program's own help by `cli_docs_test --update`.\n\n", block(overview_text()));
-  for (const Command* command : commands()) page += cat("\n## ", command->name, "\n\n", block(help_text(*command)));
+  std::string page = cat(
+      "# The command line\n\nPrinted from the program's own help by `cli_docs_test --update`.\n\n",
+      block(overview_text()));
+  for (const Command* command : commands())
+    page += cat("\n## ", command->name, "\n\n", block(help_text(*command)));
   return page;
 }
 
@@ -24,7 +27,8 @@ int check_page(const std::string& wanted) {
   std::stringstream found;
   found << file.rdbuf();
   if (found.str() == wanted) return 0;
-  std::cerr << kPage << " differs from --help; run this program with --update and read the difference\n";
+  std::cerr << kPage
+            << " differs from --help; run this program with --update and read the difference\n";
   return 1;
 }
 

@@ -23,7 +23,8 @@ using ::testing::HasSubstr;
 
 Tensor counting(DType dtype, const Dims& dims) {
   Tensor tensor = Tensor::try_make(dtype, dims).take();
-  for (int64_t i = 0; i < tensor.count(); ++i) tensor.set_int(i, i % 2 + (dtype == DType::kBool ? 0 : i));
+  for (int64_t i = 0; i < tensor.count(); ++i)
+    tensor.set_int(i, i % 2 + (dtype == DType::kBool ? 0 : i));
   return tensor;
 }
 
@@ -32,7 +33,9 @@ std::string npy_bytes(const Tensor& tensor) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-Result<Tensor> parse(const std::string& text) { return parse_npy(std::as_bytes(std::span(text.data(), text.size()))); }
+Result<Tensor> parse(const std::string& text) {
+  return parse_npy(std::as_bytes(std::span(text.data(), text.size())));
+}
 
 class NpyRoundTrip : public ::testing::TestWithParam<DType> {};
 
@@ -42,13 +45,15 @@ TEST_P(NpyRoundTrip, KeepsTypeShapeAndBytes) {
     const auto back = parse(npy_bytes(tensor));
     ASSERT_TRUE(back.ok()) << back.error().message;
     EXPECT_EQ(back.value().type_text(), tensor.type_text());
-    EXPECT_EQ(std::memcmp(back.value().data(), tensor.data(), static_cast<size_t>(tensor.bytes())), 0);
+    EXPECT_EQ(std::memcmp(back.value().data(), tensor.data(), static_cast<size_t>(tensor.bytes())),
+              0);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, NpyRoundTrip,
-                         ::testing::Values(DType::kF32, DType::kF64, DType::kF16, DType::kI8, DType::kI16, DType::kI32, DType::kI64, DType::kU8, DType::kU16, DType::kU32,
-                                           DType::kU64, DType::kBool));
+                         ::testing::Values(DType::kF32, DType::kF64, DType::kF16, DType::kI8,
+                                           DType::kI16, DType::kI32, DType::kI64, DType::kU8,
+                                           DType::kU16, DType::kU32, DType::kU64, DType::kBool));
 
 TEST(Npy, FortranOrderIsTurned) {
   std::string text = npy_bytes(counting(DType::kI64, {2, 3}));
@@ -129,7 +134,9 @@ TEST(Npz, StoredAndDeflatedArraysAreRead) {
     ASSERT_TRUE(read.ok()) << read.error().message;
     ASSERT_EQ(read.value().size(), 1U);
     EXPECT_EQ(read.value()[0].first, "x");
-    EXPECT_EQ(std::memcmp(read.value()[0].second.data(), tensor.data(), static_cast<size_t>(tensor.bytes())), 0);
+    EXPECT_EQ(std::memcmp(read.value()[0].second.data(), tensor.data(),
+                          static_cast<size_t>(tensor.bytes())),
+              0);
   }
 }
 
@@ -154,7 +161,11 @@ TEST(TensorProto, EveryCutOfTheDataIsAnError) {
 }
 
 TEST(JsonText, EscapesAndNestsAndReadsBack) {
-  const Json json(Json::Object{{"te\"xt\n", "a\\b\x01"}, {"n", int64_t{-7}}, {"x", 0.1}, {"none", Json::Array{}}, {"nan", std::numeric_limits<double>::quiet_NaN()},
+  const Json json(Json::Object{{"te\"xt\n", "a\\b\x01"},
+                               {"n", int64_t{-7}},
+                               {"x", 0.1},
+                               {"none", Json::Array{}},
+                               {"nan", std::numeric_limits<double>::quiet_NaN()},
                                {"list", Json::Array{true, Json::Object{}}}});
   EXPECT_TRUE(cli_test::is_json(json.text())) << json.text();
   EXPECT_THAT(json.text(), HasSubstr("\"x\": 0.1"));

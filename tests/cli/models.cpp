@@ -20,20 +20,25 @@ std::string save(const TempFolder& folder, const std::string& name, const pb::Mo
 
 }  // namespace
 
-std::string write_mlp(const TempFolder& folder) { return save(folder, "mlp.onnx", onnx::mlp_model()); }
+std::string write_mlp(const TempFolder& folder) {
+  return save(folder, "mlp.onnx", onnx::mlp_model());
+}
 
 std::string write_text_model(const TempFolder& folder) {
   pb::ModelProto model = onnx::empty_model();
   pb::GraphProto& graph = *model.mutable_graph();
-  for (const char* name : {"input_ids", "attention_mask", "token_type_ids"}) onnx::add_input(graph, name, {"batch", "sequence"}, pb::TensorProto::INT64);
+  for (const char* name : {"input_ids", "attention_mask", "token_type_ids"})
+    onnx::add_input(graph, name, {"batch", "sequence"}, pb::TensorProto::INT64);
   onnx::add_node(graph, {"Add", {"input_ids", "attention_mask"}, {"sum"}});
   onnx::add_node(graph, {"Add", {"sum", "token_type_ids"}, {"whole"}});
-  onnx::add_attr(onnx::add_node(graph, {"Cast", {"whole"}, {"total"}}), "to", int64_t{pb::TensorProto::FLOAT});
+  onnx::add_attr(onnx::add_node(graph, {"Cast", {"whole"}, {"total"}}), "to",
+                 int64_t{pb::TensorProto::FLOAT});
   onnx::add_output(graph, "total");
   return save(folder, "text.onnx", model);
 }
 
-std::string write_external(const TempFolder& folder, int64_t rows, int64_t columns, bool with_data) {
+std::string write_external(const TempFolder& folder, int64_t rows, int64_t columns,
+                           bool with_data) {
   pb::ModelProto model = onnx::empty_model();
   pb::GraphProto& graph = *model.mutable_graph();
   onnx::add_input(graph, "x", {1, rows});
@@ -50,7 +55,8 @@ std::string write_external(const TempFolder& folder, int64_t rows, int64_t colum
   onnx::add_output(graph, "y");
   if (with_data) {
     write_all(folder.file("weights.bin"), "");
-    std::filesystem::resize_file(folder.file("weights.bin"), static_cast<uintmax_t>(rows * columns) * sizeof(float));
+    std::filesystem::resize_file(folder.file("weights.bin"),
+                                 static_cast<uintmax_t>(rows * columns) * sizeof(float));
   }
   return save(folder, "external.onnx", model);
 }
@@ -62,7 +68,8 @@ std::string build_mlp(const TempFolder& folder) {
   return plan;
 }
 
-std::string write_npy(const TempFolder& folder, const std::string& name, const std::string& dtype, const std::vector<int64_t>& dims) {
+std::string write_npy(const TempFolder& folder, const std::string& name, const std::string& dtype,
+                      const std::vector<int64_t>& dims) {
   Dims shape;
   for (const int64_t dim : dims) shape.push_back(dim);
   auto made = Tensor::try_make(*find_dtype(dtype), shape);

@@ -9,14 +9,16 @@ namespace tw::cli_test {
 
 /// y = relu(x w + b), x f32[batch, 4], y f32[batch, N].
 std::string write_mlp(const TempFolder& folder);
-/// input_ids, attention_mask, token_type_ids i64[batch, sequence] -> total f32[batch, sequence], their sum.
+/// input_ids, attention_mask, token_type_ids i64[batch, sequence] -> total f32[batch, sequence],
+/// their sum.
 std::string write_text_model(const TempFolder& folder);
-/// y = x w, w f32[rows, columns] in external data "weights.bin" of that many elements, a file without contents (it may be larger than
-/// the disk); `with_data` false: without the file.
+/// y = x w, w f32[rows, columns] in external data "weights.bin" of that many elements, a file
+/// without contents (it may be larger than the disk); `with_data` false: without the file.
 std::string write_external(const TempFolder& folder, int64_t rows, int64_t columns, bool with_data);
 /// A plan of write_mlp's model.
 std::string build_mlp(const TempFolder& folder);
 /// A .npy of these elements, i / 8 each; "f32", "i64" ...
-std::string write_npy(const TempFolder& folder, const std::string& name, const std::string& dtype, const std::vector<int64_t>& dims);
+std::string write_npy(const TempFolder& folder, const std::string& name, const std::string& dtype,
+                      const std::vector<int64_t>& dims);
 
 }  // namespace tw::cli_test

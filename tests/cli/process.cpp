@@ -20,7 +20,8 @@ namespace tw::cli_test {
 namespace {
 
 /// In the child: everything up to exec.
-[[noreturn]] void become(const std::vector<std::string>& command, const Spawn& how, const std::string& out, const std::string& err) {
+[[noreturn]] void become(const std::vector<std::string>& command, const Spawn& how,
+                         const std::string& out, const std::string& err) {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
@@ -76,7 +77,8 @@ TempFolder::~TempFolder() {
 
 std::vector<std::string> TempFolder::names() const {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(path_)) names.push_back(entry.path().filename());
+  for (const auto& entry : std::filesystem::directory_iterator(path_))
+    names.push_back(entry.path().filename());
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -8,14 +8,14 @@
 namespace tw::cli_test {
 
 struct Finished {
-  int exit_code = -1;   // 128 + signal when a signal ended it
+  int exit_code = -1;  // 128 + signal when a signal ended it
   std::string out, err;
 };
 
 struct Spawn {
-  std::string folder = {};              // where it starts; "": here
-  int64_t file_size_limit_bytes = -1;   // RLIMIT_FSIZE: writes beyond it fail, as on a full disk
-  int interrupt_after_ms = -1;          // SIGINT then
+  std::string folder = {};             // where it starts; "": here
+  int64_t file_size_limit_bytes = -1;  // RLIMIT_FSIZE: writes beyond it fail, as on a full disk
+  int interrupt_after_ms = -1;         // SIGINT then
 };
 
 /// Waits for the end. `command[0]` is a path or a name in PATH.

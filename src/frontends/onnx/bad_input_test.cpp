@@ -178,6 +178,20 @@ TEST(BadModel, WrongNumbersOfInputs) {
   EXPECT_THAT(error_of(import_model(model)), HasSubstr("expected at most 1"));
 }
 
+TEST(BadModel, GapsInListsOfInputs) {
+  pb::ModelProto model = mlp_model();
+  pb::NodeProto& node = *model.mutable_graph()->mutable_node(1);
+  node.set_op_type("Concat");
+  node.set_input(0, "");
+  EXPECT_THAT(error_of(import_model(model)),
+              HasSubstr("'shift' (Concat, ai.onnx 17): input 0 is missing"));
+  node.set_input(0, "xw");
+  node.set_input(1, "");
+  node.add_input("xw");
+  EXPECT_THAT(error_of(import_model(model)),
+              HasSubstr("input 1 is missing, but its list has no gaps"));
+}
+
 TEST(BadModel, NoOutputs) {
   pb::ModelProto model = mlp_model();
   model.mutable_graph()->clear_output();

@@ -14,7 +14,19 @@
 namespace tw::onnx {
 namespace {
 
-bool is_required(std::string_view mark) { return !mark.ends_with('?') && !mark.ends_with("..."); }
+/// What holds for every form of an operator, so that hooks and inference need not look: the first
+/// input is there unless the op does without, and a list of inputs has no gaps.
+Result<void> check_inputs(const ir::OpDef& op, const std::vector<ir::ValueId>& inputs) {
+  if (op.inputs.empty()) return {};
+  const bool has_first = !inputs.empty() && inputs[0] != ir::kNoValue;
+  if (!op.inputs[0].ends_with('?') && !has_first)
+    return error(Code::kInvalidModel, "input 0 is missing");
+  if (!op.inputs.back().ends_with("...")) return {};
+  for (size_t i = op.inputs.size() - 1; i < inputs.size(); ++i)
+    if (inputs[i] == ir::kNoValue)
+      return error(Code::kInvalidModel, "input ", i, " is missing, but its list has no gaps");
+  return {};
+}
 
 /// What a hook made is named after the ONNX outputs; its helpers must not carry a name that the
 /// model uses.
@@ -42,10 +54,7 @@ Result<void> name_results(Scope& scope, const RawNode& node,
 
 Result<void> convert_with_hook(Scope& scope, const RawNode& node, const ir::OnnxMatch& match) {
   const std::vector<ir::ValueId> inputs = TRY(find_inputs(scope, node));
-  const auto& declared = match.op->inputs;
-  const bool needs_input = !declared.empty() && is_required(declared[0]);
-  if (needs_input && (inputs.empty() || inputs[0] == ir::kNoValue))
-    return error(Code::kInvalidModel, "input 0 is missing");
+  TRY(check_inputs(*match.op, inputs));
   size_t n_outputs = node.outputs.size();
   while (n_outputs > 0 && node.outputs[n_outputs - 1].empty()) --n_outputs;
   const size_t first_new_value = scope.graph.values.size();
@@ -63,6 +72,7 @@ Result<void> convert_one_to_one(Scope& scope, const RawNode& node, const ir::OpD
   ir::Attrs raw_attrs = TRY(to_attrs(node));
   ir::Attrs attrs = TRY(match_attrs(op, std::move(raw_attrs)));
   std::vector<ir::ValueId> inputs = TRY(find_inputs(scope, node));
+  TRY(check_inputs(op, inputs));
   return append_node(scope, node, op, std::move(inputs), std::move(attrs));
 }
 

@@ -66,7 +66,8 @@ Result<void> reference(ir::EvalContext& c) {
   const bool taken = c.in(0).int_at(0) != 0;
   const char* branch = taken ? "then_branch" : "else_branch";
   const std::string refusal = c.attr_string(taken ? "then_refusal" : "else_refusal");
-  if (!refusal.empty()) return error(Code::kInvalidArgument, branch, " cannot run with these shapes: ", refusal);
+  if (!refusal.empty())
+    return error(Code::kInvalidArgument, branch, " cannot run with these shapes: ", refusal);
   std::vector<Tensor> results = TRY(ir::evaluate_graph(c.attr_graph(branch), captures).in(branch));
   for (size_t i = 0; i < results.size(); ++i)
     if (c.has_out(i)) c.set_out(i, std::move(results[i]));

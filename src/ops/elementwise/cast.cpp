@@ -1,5 +1,7 @@
 // cast: converts to another type. Floats round to nearest even and saturate in fp8; floats become
 // integers by dropping the fraction; anything but 0 is true.
+#include <algorithm>
+
 #include "ops/elementwise/common_binary.h"
 #include "ops/elementwise/common_dtype.h"
 
@@ -33,8 +35,10 @@ void convert_element(const Tensor& x, Tensor& y, int64_t i) {
   if (!is_float(from) && !is_float(to)) return y.set_int(i, x.int_at(i));
   const double value = x.float_at(i);
   constexpr double kTwoTo63 = 9223372036854775808.0;
-  if (to == DType::kU64 && value >= kTwoTo63)
-    return write_number(y, i, static_cast<uint64_t>(value - kTwoTo63) + (uint64_t{1} << 63));
+  if (to == DType::kU64 && value >= kTwoTo63) {
+    const double excess = std::min(value - kTwoTo63, 9223372036854774784.0);  // below 2^63
+    return write_number(y, i, static_cast<uint64_t>(excess) + (uint64_t{1} << 63));
+  }
   y.set_float(i, value);
 }
 
@@ -66,13 +70,25 @@ extern constinit const ir::OpDef cast = {
       c.set_out(c.cast(c.in(0), c.in_type(0).dtype, c.out_type().dtype));
       return {};
     },
-    .cases = {"f32[1,64,768] ; to=\"f16\"", "f32[7] ; to=\"bf16\"", "f32[3,0,2] ; to=\"i64\"",
-              "f32[] ; to=\"f64\"", "f32{-1.5,-0.5,0,0.5,7.9} ; to=\"i32\"",
-              "f32{-2,0,0.25,nan} ; to=\"bool\"", "i64{-1,0,256,70000} ; to=\"u8\"",
-              "i64[3,5] ; to=\"f32\"", "bool[7] ; to=\"f32\"", "bool[7] ; to=\"i64\"",
-              "i32{-3,0,4} ; to=\"bool\"", "f16[5] ; to=\"f32\"", "bf16[5] ; to=\"f32\"",
-              "u64{18446744073709549568} ; to=\"f32\"", "f64[9] ; to=\"f16\"",
-              "f32{1000,0.3,-7} ; to=\"f8e4m3\"", "f32[5] ; to=\"f8e5m2\"", "u8[5] ; to=\"i32\"",
+    .cases = {"f32[1,64,768] ; to=\"f16\"",
+              "f32[7] ; to=\"bf16\"",
+              "f32[3,0,2] ; to=\"i64\"",
+              "f32[] ; to=\"f64\"",
+              "f32{-1.5,-0.5,0,0.5,7.9} ; to=\"i32\"",
+              "f32{-2,0,0.25,nan} ; to=\"bool\"",
+              "i64{-1,0,256,70000} ; to=\"u8\"",
+              "i64[3,5] ; to=\"f32\"",
+              "bool[7] ; to=\"f32\"",
+              "bool[7] ; to=\"i64\"",
+              "i32{-3,0,4} ; to=\"bool\"",
+              "f16[5] ; to=\"f32\"",
+              "bf16[5] ; to=\"f32\"",
+              "u64{18446744073709549568} ; to=\"f32\"",
+              "f64[9] ; to=\"f16\"",
+              "f32{1000,0.3,-7} ; to=\"f8e4m3\"",
+              "f32[5] ; to=\"f8e5m2\"",
+              "u8[5] ; to=\"i32\"",
+              "f32{inf,1e19,-1} ; to=\"u64\"",
               "f32[5] ; to=\"f32\""},
 };
 

@@ -73,7 +73,8 @@ extern constinit const ir::OpDef gru = {
          "outputs=2",
          "f32[2,4,3] f32[1,6,3] f32[1,6,2] f32[1,12] - f32[2,1,2] ; layout=1 clip=0.5 outputs=2",
          "f32[0,2,3] f32[1,6,3] f32[1,6,2] ; outputs=2", "f32[1,1,1] f32[1,3,1] f32[1,3,1]",
-         "f32[24,1,96] f32[2,288,96]*0.1 f32[2,288,96]*0.1 f32[2,576]*0.1 ; direction=\"bidirectional\" "
+         "f32[24,1,96] f32[2,288,96]*0.1 f32[2,288,96]*0.1 f32[2,576]*0.1 ; "
+         "direction=\"bidirectional\" "
          "outputs=2"},
 };
 

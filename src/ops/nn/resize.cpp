@@ -3,6 +3,7 @@
 // each resized dim in turn.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ir/op_def.h"
 #include "ops/lower.h"
@@ -152,23 +153,49 @@ Result<void> lower(LowerContext& c) {
   return {};
 }
 
-/// Resize-10 and Upsample scale without shifting by half an element and take the element before.
-Result<void> import_asymmetric(ir::ImportContext& c) {
-  ir::Attrs attrs{{"mode", c.attr_string("mode", "nearest")},
-                  {"coordinate_transformation_mode", std::string("asymmetric")},
-                  {"nearest_mode", std::string("floor")}};
-  ir::ValueId scales = c.in(1);
+/// The scales of a Resize-10 or Upsample: an input, an attribute before opset 9.
+Result<std::vector<double>> imported_scales(const ir::ImportContext& c, const ir::Attrs& attrs) {
   if (c.op_type() == "Upsample" && c.opset() < 9) {
-    const auto found = c.attrs().find("scales");
+    const auto found = attrs.find("scales");
     const auto* stated =
-        found == c.attrs().end() ? nullptr : std::get_if<std::vector<double>>(&found->second);
-    if (stated == nullptr) return error(Code::kInvalidModel, "attribute 'scales' is missing");
-    Tensor tensor = TRY(Tensor::try_make(DType::kF32, Dims{static_cast<int64_t>(stated->size())}));
-    from_doubles(*stated, tensor);
-    scales = c.b().constant(tensor);
+        found == attrs.end() ? nullptr : std::get_if<std::vector<double>>(&found->second);
+    if (stated != nullptr) return *stated;
+    return error(Code::kInvalidModel, "attribute 'scales' is missing");
+  }
+  if (!c.has(1)) return error(Code::kInvalidModel, "input 'scales' is missing");
+  if (!c.value(1).constant) return error(Code::kUnsupported, "'scales' are known only from data");
+  return to_doubles(*c.value(1).constant);
+}
+
+/// Resize-10 and Upsample do not shift by half an element. Their nearest element is the one before
+/// where a dim grows and the one behind where it shrinks, hence up to two steps.
+Result<void> import_asymmetric(ir::ImportContext& c) {
+  const std::vector<double> scales = TRY(imported_scales(c, c.attrs()));
+  const std::string mode = c.attr_string("mode", "nearest");
+  const auto scaled = [&](ir::ValueId x, double least, double most, const char* nearest) {
+    std::vector<double> part = scales;
+    for (double& scale : part) scale = std::clamp(scale, least, most);
+    auto made = Tensor::try_make(DType::kF32, Dims{static_cast<int64_t>(part.size())});
+    if (!made.ok()) return Result<ir::ValueId>(made.error());
+    Tensor tensor = std::move(made).take();
+    from_doubles(part, tensor);
+    return c.b().op("resize", {x, ir::kNoValue, c.b().constant(tensor)},
+                    {{"mode", mode},
+                     {"coordinate_transformation_mode", std::string("asymmetric")},
+                     {"nearest_mode", std::string(nearest)}});
+  };
+  constexpr double kAny = std::numeric_limits<double>::infinity();
+  const auto shrinks = [](double scale) { return scale < 1; };
+  const auto grows = [](double scale) { return scale > 1; };
+  ir::ValueId y = c.in(0);
+  if (mode != "nearest") {
+    y = TRY(scaled(y, 0, kAny, "floor"));
+  } else {
+    if (std::ranges::any_of(scales, shrinks)) y = TRY(scaled(y, 0, 1, "ceil"));
+    if (std::ranges::any_of(scales, grows) || y == c.in(0)) y = TRY(scaled(y, 1, kAny, "floor"));
   }
   c.attrs().clear();
-  c.set_out(0, TRY(c.b().op("resize", {c.in(0), ir::kNoValue, scales}, std::move(attrs))));
+  c.set_out(0, y);
   return {};
 }
 

@@ -142,7 +142,8 @@ void fill(LowerContext& c, task::SlotId slot) {
   emit_fill(c, zero.value(), slot);
 }
 
-/// Two slabs of padding an axis, each within what the axes before it left, and the rest a copy: every element is written once.
+/// Two slabs of padding an axis, each within what the axes before it left, and the rest a copy:
+/// every element is written once.
 void lower_constant(LowerContext& c, const Pads& pads) {
   const ir::Shape& x = c.in_type(kX).shape;
   task::SlotId inside = c.in(kX), window = c.out(0);

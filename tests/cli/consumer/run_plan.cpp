@@ -26,5 +26,6 @@ int main(int argc, char** argv) {
   }
   const auto outputs = engine->create_context().run(inputs);
   if (!outputs) return fail(outputs.error());
-  std::printf("%zu outputs, the first is %s\n", outputs->size(), outputs->at(0).type_text().c_str());
+  std::printf("%zu outputs, the first is %s\n", outputs->size(),
+              outputs->at(0).type_text().c_str());
 }
