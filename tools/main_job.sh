@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # The main job, where a person can see it: real models become plans, plans run on real input, answers are checked.
-# Needs build/release/bin/tilewright, .venv/ and models/ (./quickstart makes all three).
+# Needs build/release/bin/, .venv/ and models/ (./quickstart makes all three). Leaves plans, readings and the pages with
+# numbered boxes in build/main_job/.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 tilewright=build/release/bin/tilewright
+tilewright_ocr=build/release/bin/tilewright_ocr
 python=.venv/bin/python
 out=build/main_job
 mkdir -p "$out"
@@ -27,4 +29,33 @@ minilm() {
   "$tilewright" inspect "$plan"
 }
 
+# plan NAME SIZES: a plan of a PP-OCR model; letters are sizes that stay open.
+plan() { "$tilewright" build "models/ppocr/$1.onnx" -o "$out/$1.plan" --shapes "x:$2"; }
+
+# read_page NAME: what is on models/pages/NAME.png, as a table, as NAME.json and drawn into NAME.png.
+read_page() {
+  echo "text on a photographed page: models/pages/$1.png"
+  rm -f "$out/$1.json" "$out/$1.png"
+  "$tilewright_ocr" "models/pages/$1.png" --plans "$out" --characters models/ppocr/characters.txt --repeat 3 \
+    --json "$out/$1.json" --annotated "$out/$1.png"
+  echo "  boxes: $out/$1.png"
+}
+
+ocr() {
+  echo "text recognition: PP-OCR's detector, classifier and recogniser, any size of page and line"
+  if [[ models/ppocr/rec.onnx -nt models/ppocr/characters.txt ]]; then
+    "$python" tools/ocr/characters.py models/ppocr/rec.onnx -o models/ppocr/characters.txt
+  fi
+  plan det 1x3xHxW
+  plan cls Nx3x48x192
+  plan rec Nx3x48xW
+  read_page page
+  read_page made
+  "$python" tools/ocr/page_error.py "$out/made.json" models/pages/made.json || {
+    echo "main job: too many characters of the made page are wrong" >&2
+    return 1
+  }
+}
+
 minilm
+ocr

@@ -10,17 +10,19 @@ namespace tw {
 
 namespace detail {
 
-inline void append_part(std::string& out, std::string_view part) { out += part; }
-inline void append_part(std::string& out, const char* part) { out += part; }
-inline void append_part(std::string& out, char part) { out += part; }
-inline void append_part(std::string& out, bool part) { out += part ? "true" : "false"; }
+// Out of line: messages are made off the fast path, and g++ 12 warns wrongly where string copies are inlined (GCC bug 105651).
+void append_part(std::string& out, std::string_view part);
+inline void append_part(std::string& out, const char* part) { append_part(out, std::string_view(part)); }
+inline void append_part(std::string& out, const std::string& part) { append_part(out, std::string_view(part)); }
+inline void append_part(std::string& out, char part) { append_part(out, std::string_view(&part, 1)); }
+inline void append_part(std::string& out, bool part) { append_part(out, std::string_view(part ? "true" : "false")); }
 
 template <class T>
   requires(std::integral<T> || std::floating_point<T>)
 void append_part(std::string& out, T part) {
   char digits[64];
   const auto end = std::to_chars(digits, digits + sizeof digits, part).ptr;
-  out.append(digits, end);
+  append_part(out, std::string_view(digits, static_cast<size_t>(end - digits)));
 }
 
 template <class T>
@@ -32,7 +34,7 @@ concept HasToString = requires(const T& value) {
 template <HasToString T>
   requires(!std::integral<T> && !std::floating_point<T>)
 void append_part(std::string& out, const T& part) {
-  out += to_string(part);
+  append_part(out, std::string_view(to_string(part)));
 }
 
 }  // namespace detail
@@ -51,7 +53,7 @@ std::string join(const Range& range, std::string_view separator) {
   std::string out;
   bool first = true;
   for (const auto& item : range) {
-    if (!first) out += separator;
+    if (!first) detail::append_part(out, separator);
     first = false;
     detail::append_part(out, item);
   }

@@ -23,6 +23,8 @@ std::string_view code_name(Code code) {
 
 namespace detail {
 
+void append_part(std::string& out, std::string_view part) { out.append(part); }
+
 void check_failed(const char* condition, const char* why, const char* file, int line) {
   std::fprintf(stderr, "tilewright: internal error: %s (%s) at %s:%d\n", why, condition, file, line);
   std::abort();

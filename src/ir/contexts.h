@@ -97,7 +97,8 @@ class GraphBuilder {
   ValueId constant(Tensor tensor);
   ValueId ints(const std::vector<int64_t>& values);            // i64[n]
   ValueId scalar(DType dtype, double value);                   // 0-d
-  const TensorType& type(ValueId id) const { return graph_.value(id).type; }
+  /// By value: new nodes move the graph's values.
+  TensorType type(ValueId id) const { return graph_.value(id).type; }
   Graph& graph() { return graph_; }
 
  private:
@@ -114,9 +115,9 @@ class DecomposeContext : public NodeView {
       : NodeView(node), builder_(builder), results_(node.outputs.size(), kNoValue) {}
   GraphBuilder& b() { return builder_; }
   ValueId in(size_t i) const { return node().inputs[i]; }
-  const TensorType& type(size_t i) const { return builder_.type(node().inputs[i]); }
-  const Value& value(size_t i) const { return builder_.graph().value(node().inputs[i]); }
-  const TensorType& out_type(size_t i) const { return builder_.type(node().outputs[i]); }
+  TensorType type(size_t i) const { return builder_.type(node().inputs[i]); }
+  Value value(size_t i) const { return builder_.graph().value(node().inputs[i]); }
+  TensorType out_type(size_t i) const { return builder_.type(node().outputs[i]); }
   void set_out(size_t i, ValueId id) { results_[i] = id; }
   const std::vector<ValueId>& results() const { return results_; }
 
@@ -138,7 +139,7 @@ class ImportContext {
   size_t n_outputs() const { return results_.size(); }
   ValueId in(size_t i) const { return i < inputs_.size() ? inputs_[i] : kNoValue; }
   const std::vector<ValueId>& inputs() const { return inputs_; }
-  const Value& value(size_t i) const { return builder_.graph().value(inputs_[i]); }
+  Value value(size_t i) const { return builder_.graph().value(inputs_[i]); }
   /// Raw ONNX attributes; remove what has been dealt with, the rest is passed on or refused.
   Attrs& attrs() { return attrs_; }
   int64_t attr_int(std::string_view name, int64_t fallback) const;

@@ -37,10 +37,10 @@ struct OnnxName {
 struct OpDef {
   std::string_view name;          // equals the file name
   std::string_view doc;           // one line: the meaning
-  FixedList<std::string_view, 16> inputs;    // "x"; "bias?" may be absent; "xs..." takes the rest
-  FixedList<std::string_view, 8> outputs;    // same marks
-  FixedList<AttrDef, 16> attrs;
-  FixedList<OnnxName, 8> onnx;
+  FixedList<std::string_view, 16> inputs = {};    // "x"; "bias?" may be absent; "xs..." takes the rest
+  FixedList<std::string_view, 8> outputs = {};    // same marks
+  FixedList<AttrDef, 16> attrs = {};
+  FixedList<OnnxName, 8> onnx = {};
 
   /// Output types from input types; also known integer contents, where shape arithmetic passes through the op.
   Result<void> (*infer)(InferContext&) = nullptr;
@@ -55,7 +55,7 @@ struct OpDef {
 
   /// Test cases as text, read by ir/op_case.h: "f32[2,3] i64{0,2} ; axis=1". At least one odd shape, one empty or size-1
   /// dimension, one production shape.
-  FixedList<std::string_view, 24> cases;
+  FixedList<std::string_view, 24> cases = {};
 };
 
 /// Every op, ordered by name. Defined by the table that the build generates from the folders under ops/.

@@ -34,7 +34,7 @@ class LowerContext : public ir::NodeView {
   /// on the root's storage. A negative stride walks backwards, 0 repeats.
   virtual task::SlotId view(task::SlotId slot, const ir::Shape& dims, const std::vector<Dim>& strides, const Dim& offset) = 0;
   /// dims / strides / offset (elements from the root's start) as they stand.
-  virtual const ir::Shape& dims(task::SlotId slot) const = 0;
+  virtual ir::Shape dims(task::SlotId slot) const = 0;
   virtual std::vector<Dim> strides(task::SlotId slot) const = 0;
   virtual Dim offset(task::SlotId slot) const = 0;
 

@@ -40,7 +40,7 @@ class NodeLowering : public ops::LowerContext {
   SlotId temp(const ir::TensorType& type) override;
   SlotId constant(const Tensor& tensor) override;
   SlotId view(SlotId slot, const ir::Shape& dims, const std::vector<Dim>& strides, const Dim& offset) override;
-  const ir::Shape& dims(SlotId slot) const override;
+  ir::Shape dims(SlotId slot) const override;
   std::vector<Dim> strides(SlotId slot) const override;
   Dim offset(SlotId slot) const override;
   task::SideOffset add_program(const task::PointProgram& program) override;
@@ -313,12 +313,17 @@ SlotId NodeLowering::constant(const Tensor& tensor) { return owner_.work().add_w
 SlotId NodeLowering::view(SlotId slot, const ir::Shape& dims, const std::vector<Dim>& strides, const Dim& offset) {
   return owner_.work().add_view(slot, owner_.work().slot(slot).info.dtype, dims, strides, offset);
 }
-const ir::Shape& NodeLowering::dims(SlotId slot) const { return owner_.work().slot(slot).dims; }
+ir::Shape NodeLowering::dims(SlotId slot) const { return owner_.work().slot(slot).dims; }
 std::vector<Dim> NodeLowering::strides(SlotId slot) const { return owner_.work().slot(slot).strides; }
 Dim NodeLowering::offset(SlotId slot) const { return owner_.work().is_root(slot) ? Dim(0) : owner_.work().slot(slot).offset_elems; }
 task::SideOffset NodeLowering::add_program(const task::PointProgram& program) { return owner_.work().add_program(program); }
 void NodeLowering::bind_symbols(const std::vector<std::string>& symbols, SlotId sizes) {
-  owner_.work().add_pending(PendingBind{sizes, symbols});
+  SlotId source = sizes;
+  if (!owner_.work().is_root(sizes)) {     // the host reads a register, which holds whole storage
+    source = temp({owner_.work().slot(sizes).info.dtype, owner_.work().slot(sizes).dims});
+    owner_.work().add_task(task::encode(task::CopyTask{{sizes}, {source}}), cat(node().name, " (sizes)"));
+  }
+  owner_.work().add_pending(PendingBind{source, symbols});
 }
 void NodeLowering::emit_record(task::Record record) { owner_.emit(record, node().name); }
 

@@ -37,7 +37,7 @@ Lane lane_of(DType dtype);
 /// 16 bytes. Parameters (leaky_relu's slope, clip's bounds ...) are immediates: alpha, beta.
 struct PointInstr {
   PointOp op = PointOp::kCopy;
-  Lane lane = Lane::kF32;        // of the operands; kCast: of the result
+  Lane lane = Lane::kF32;        // of the operands
   uint8_t dst = 0, a = 0, b = 0, c = 0;
   DType dtype = DType::kF32;     // integers: the type whose width results wrap to; kCast: the type cast to
   uint8_t reserved = 0;

@@ -59,7 +59,7 @@ extern constinit const ir::OpDef dropout = {
     .infer = infer,
     .reference = reference,
     .lower = lower,
-    .cases = {"f32[3,5] ; outputs=2", "f32[1]", "f32[0,4] ; outputs=2",
+    .cases = {"f32[3,5] ; outputs=2 seed=7", "f32[1]", "f32[0,4] ; outputs=2",
               "f16[2,7] f32(0.5) bool(0) ; outputs=2", "f32[1,128,384] f32(0.1) ; seed=7"},
 };
 
