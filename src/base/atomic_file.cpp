@@ -28,7 +28,10 @@ Result<AtomicFile> AtomicFile::create(const std::string& path) {
 }
 
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept
-    : path_(std::move(other.path_)), temporary_(std::move(other.temporary_)), fd_(other.fd_), written_(other.written_) {
+    : path_(std::move(other.path_)),
+      temporary_(std::move(other.temporary_)),
+      fd_(other.fd_),
+      written_(other.written_) {
   other.fd_ = -1;
 }
 
@@ -51,7 +54,8 @@ Result<void> AtomicFile::write(std::span<const std::byte> bytes) {
 
 Result<void> AtomicFile::commit() {
   if (::fsync(fd_) != 0) return system_error("cannot write", temporary_);
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) return system_error("cannot replace", path_);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0)
+    return system_error("cannot replace", path_);
   ::close(fd_);
   fd_ = -1;
   const int folder = ::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

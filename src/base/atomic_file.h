@@ -1,4 +1,5 @@
-// atomic_file.h: writes a file so that a reader sees the old one or the new one whole, whatever fails in between.
+// atomic_file.h: writes a file so that a reader sees the old one or the new one whole, whatever
+// fails in between.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +10,9 @@
 
 namespace tw {
 
-/// Bytes go to a temporary neighbour of `path`; commit() makes them durable and renames. Without commit() the destructor removes the
-/// temporary and `path` stays as it was. Errors name the path and what the system said.
+/// Bytes go to a temporary neighbour of `path`; commit() makes them durable and renames. Without
+/// commit() the destructor removes the temporary and `path` stays as it was. Errors name the path
+/// and what the system said.
 class AtomicFile {
  public:
   static Result<AtomicFile> create(const std::string& path);
@@ -23,7 +25,8 @@ class AtomicFile {
   int64_t bytes_written() const { return written_; }
 
  private:
-  AtomicFile(std::string path, std::string temporary, int fd) : path_(std::move(path)), temporary_(std::move(temporary)), fd_(fd) {}
+  AtomicFile(std::string path, std::string temporary, int fd)
+      : path_(std::move(path)), temporary_(std::move(temporary)), fd_(fd) {}
   std::string path_, temporary_;
   int fd_ = -1;
   int64_t written_ = 0;

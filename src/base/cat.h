@@ -1,4 +1,5 @@
-// cat.h: builds a string out of parts; the project's substitute for std::format, which g++ 12 lacks.
+// cat.h: builds a string out of parts; the project's substitute for std::format, which g++ 12
+// lacks.
 #pragma once
 
 #include <charconv>
@@ -10,12 +11,21 @@ namespace tw {
 
 namespace detail {
 
-// Out of line: messages are made off the fast path, and g++ 12 warns wrongly where string copies are inlined (GCC bug 105651).
+// Out of line: messages are made off the fast path, and g++ 12 warns wrongly where string copies
+// are inlined (GCC bug 105651).
 void append_part(std::string& out, std::string_view part);
-inline void append_part(std::string& out, const char* part) { append_part(out, std::string_view(part)); }
-inline void append_part(std::string& out, const std::string& part) { append_part(out, std::string_view(part)); }
-inline void append_part(std::string& out, char part) { append_part(out, std::string_view(&part, 1)); }
-inline void append_part(std::string& out, bool part) { append_part(out, std::string_view(part ? "true" : "false")); }
+inline void append_part(std::string& out, const char* part) {
+  append_part(out, std::string_view(part));
+}
+inline void append_part(std::string& out, const std::string& part) {
+  append_part(out, std::string_view(part));
+}
+inline void append_part(std::string& out, char part) {
+  append_part(out, std::string_view(&part, 1));
+}
+inline void append_part(std::string& out, bool part) {
+  append_part(out, std::string_view(part ? "true" : "false"));
+}
 
 template <class T>
   requires(std::integral<T> || std::floating_point<T>)

@@ -5,7 +5,8 @@ namespace tw::detail {
 [[noreturn]] void check_failed(const char* condition, const char* why, const char* file, int line);
 }
 
-/// Ends the process with the sentence `why` (why the condition must hold) when `condition` is false.
+/// Ends the process with the sentence `why` (why the condition must hold) when `condition` is
+/// false.
 #define CHECK(condition, why) \
   ((condition) ? (void)0 : ::tw::detail::check_failed(#condition, why, __FILE__, __LINE__))
 

@@ -1,4 +1,5 @@
-// A Dim is a number or a sum of terms. Simplification happens where a node is made, so equality is comparison of keys.
+// A Dim is a number or a sum of terms. Simplification happens where a node is made, so equality is
+// comparison of keys.
 #include "base/dim.h"
 
 #include <algorithm>
@@ -26,15 +27,17 @@ std::optional<Dim::Term> exact_quotient(Dim::Term term, const Dim::Term& divisor
   if (divisor.coefficient == 0 || term.coefficient % divisor.coefficient != 0) return std::nullopt;
   term.coefficient /= divisor.coefficient;
   for (const auto& atom : divisor.atoms) {
-    const auto found = std::find_if(term.atoms.begin(), term.atoms.end(), [&](const auto& a) { return a->key == atom->key; });
+    const auto found = std::find_if(term.atoms.begin(), term.atoms.end(),
+                                    [&](const auto& a) { return a->key == atom->key; });
     if (found == term.atoms.end()) return std::nullopt;
     term.atoms.erase(found);
   }
   return term;
 }
 
-Result<int64_t> evaluate_atom(const Dim::Atom& atom,
-                              const std::function<std::optional<int64_t>(std::string_view)>& value_of) {
+Result<int64_t> evaluate_atom(
+    const Dim::Atom& atom,
+    const std::function<std::optional<int64_t>(std::string_view)>& value_of) {
   if (atom.op == Dim::Op::kSymbol) {
     const auto value = value_of(atom.name);
     if (!value) return error(Code::kInvalidArgument, "no value for symbol '", atom.name, "'");
@@ -47,24 +50,34 @@ Result<int64_t> evaluate_atom(const Dim::Atom& atom,
     case Dim::Op::kMod:
       if (v[1] == 0) return error(Code::kInvalidArgument, "division by zero in ", atom.key);
       return atom.op == Dim::Op::kMod ? v[0] - v[1] * floor_div(v[0], v[1]) : floor_div(v[0], v[1]);
-    case Dim::Op::kMin: return std::min(v[0], v[1]);
-    case Dim::Op::kMax: return std::max(v[0], v[1]);
-    case Dim::Op::kSelect: return v[0] != 0 ? v[1] : v[2];
-    case Dim::Op::kSymbol: break;
+    case Dim::Op::kMin:
+      return std::min(v[0], v[1]);
+    case Dim::Op::kMax:
+      return std::max(v[0], v[1]);
+    case Dim::Op::kSelect:
+      return v[0] != 0 ? v[1] : v[2];
+    case Dim::Op::kSymbol:
+      break;
   }
   return error(Code::kInternal, "unknown operation in ", atom.key);
 }
 
-Dim substitute_atom(const Dim::AtomRef& atom, const std::function<Dim(const std::string&)>& replace) {
+Dim substitute_atom(const Dim::AtomRef& atom,
+                    const std::function<Dim(const std::string&)>& replace) {
   if (atom->op == Dim::Op::kSymbol) return replace(atom->name);
   std::vector<Dim> v;
   for (const Dim& operand : atom->operands) v.push_back(operand.substitute(replace));
   switch (atom->op) {
-    case Dim::Op::kFloorDiv: return floor_div(v[0], v[1]);
-    case Dim::Op::kMod: return mod(v[0], v[1]);
-    case Dim::Op::kMin: return min(v[0], v[1]);
-    case Dim::Op::kMax: return max(v[0], v[1]);
-    default: return select(v[0], v[1], v[2]);
+    case Dim::Op::kFloorDiv:
+      return floor_div(v[0], v[1]);
+    case Dim::Op::kMod:
+      return mod(v[0], v[1]);
+    case Dim::Op::kMin:
+      return min(v[0], v[1]);
+    case Dim::Op::kMax:
+      return max(v[0], v[1]);
+    default:
+      return select(v[0], v[1], v[2]);
   }
 }
 
@@ -78,7 +91,8 @@ int64_t floor_div(int64_t a, int64_t b) {
 Dim from_terms(Dim::Poly terms) {
   std::map<std::string, Dim::Term> merged;
   for (auto& term : terms) {
-    std::sort(term.atoms.begin(), term.atoms.end(), [](const auto& a, const auto& b) { return a->key < b->key; });
+    std::sort(term.atoms.begin(), term.atoms.end(),
+              [](const auto& a, const auto& b) { return a->key < b->key; });
     std::string key = key_of(term);
     const auto [it, inserted] = merged.try_emplace(std::move(key), term);
     if (!inserted) it->second.coefficient += term.coefficient;
@@ -109,7 +123,8 @@ int64_t Dim::constant() const {
 std::optional<std::string> Dim::as_symbol() const {
   if (is_constant() || poly_->size() != 1) return std::nullopt;
   const Term& term = poly_->front();
-  if (term.coefficient != 1 || term.atoms.size() != 1 || term.atoms[0]->op != Op::kSymbol) return std::nullopt;
+  if (term.coefficient != 1 || term.atoms.size() != 1 || term.atoms[0]->op != Op::kSymbol)
+    return std::nullopt;
   return term.atoms[0]->name;
 }
 
@@ -149,15 +164,19 @@ bool operator==(const Dim& a, const Dim& b) {
 }
 
 Dim floor_div(const Dim& a, const Dim& b) {
-  if (a.is_constant() && b.is_constant() && b.constant() != 0) return Dim(floor_div(a.constant(), b.constant()));
+  if (a.is_constant() && b.is_constant() && b.constant() != 0)
+    return Dim(floor_div(a.constant(), b.constant()));
   if (b == Dim(1)) return a;
   const Dim::Poly divisor = b.terms();
   if (divisor.size() == 1 && divisor[0].coefficient != 0) {
     Dim::Poly quotient;
-    Dim::Poly rest;  // what does not divide; with a constant divisor the exact part may still leave the division
+    Dim::Poly rest;  // what does not divide; with a constant divisor the exact part may still leave
+                     // the division
     for (const auto& term : a.terms()) {
-      if (auto exact = exact_quotient(term, divisor[0])) quotient.push_back(std::move(*exact));
-      else rest.push_back(term);
+      if (auto exact = exact_quotient(term, divisor[0]))
+        quotient.push_back(std::move(*exact));
+      else
+        rest.push_back(term);
     }
     if (rest.empty()) return from_terms(std::move(quotient));
     if (!quotient.empty() && b.is_constant())
@@ -191,7 +210,8 @@ Dim select(const Dim& condition, const Dim& then, const Dim& otherwise) {
   return make_function(Dim::Op::kSelect, "select", {condition, then, otherwise});
 }
 
-Result<int64_t> Dim::evaluate(const std::function<std::optional<int64_t>(std::string_view)>& value_of) const {
+Result<int64_t> Dim::evaluate(
+    const std::function<std::optional<int64_t>(std::string_view)>& value_of) const {
   if (is_constant()) return constant_;
   int64_t sum = 0;
   for (const Term& term : *poly_) {
@@ -231,8 +251,10 @@ std::string to_string(const Dim& dim) {
   std::string text;
   for (const auto& term : dim.terms()) {
     const bool negative = term.coefficient < 0;
-    if (text.empty()) text += negative ? "-" : "";
-    else text += negative ? " - " : " + ";
+    if (text.empty())
+      text += negative ? "-" : "";
+    else
+      text += negative ? " - " : " + ";
     const int64_t magnitude = negative ? -term.coefficient : term.coefficient;
     std::string factors;
     if (magnitude != 1 || term.atoms.empty()) factors = cat(magnitude);

@@ -25,9 +25,12 @@ class Parser {
     Dim total = TRY(product(depth));
     if (negative) total = Dim(0) - total;
     for (;;) {
-      if (take('+')) total = total + TRY(product(depth));
-      else if (take('-')) total = total - TRY(product(depth));
-      else return total;
+      if (take('+'))
+        total = total + TRY(product(depth));
+      else if (take('-'))
+        total = total - TRY(product(depth));
+      else
+        return total;
     }
   }
 
@@ -69,7 +72,8 @@ class Parser {
 
   Result<Dim> number() {
     int64_t value = 0;
-    const auto [end, status] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    const auto [end, status] =
+        std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
     if (status != std::errc()) return fail("a number below 2^63");
     at_ = static_cast<size_t>(end - text_.data());
     return Dim(value);
@@ -79,8 +83,8 @@ class Parser {
     peek();
     const size_t begin = at_;
     while (at_ < text_.size() &&
-           (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_' || text_[at_] == '.' ||
-            text_[at_] == ':' || text_[at_] == '/'))
+           (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_' ||
+            text_[at_] == '.' || text_[at_] == ':' || text_[at_] == '/'))
       ++at_;
     return std::string(text_.substr(begin, at_ - begin));
   }
@@ -97,7 +101,8 @@ class Parser {
   }
 
   Error fail(std::string_view expected) const {
-    return error(Code::kInvalidArgument, "expression '", text_, "' at character ", at_ + 1, ": expected ", expected);
+    return error(Code::kInvalidArgument, "expression '", text_, "' at character ", at_ + 1,
+                 ": expected ", expected);
   }
 
   std::string_view text_;

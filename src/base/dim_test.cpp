@@ -28,8 +28,13 @@ TEST(Dim, FunctionsFoldWhereTheAnswerIsKnown) {
 }
 
 TEST(Dim, TextReadsBackAsTheSameExpression) {
-  const Dim dims[] = {Dim(0), Dim(-5), kB, kB * kS * Dim(2) + Dim(1), floor_div(kS - Dim(7), Dim(2)) + Dim(1),
-                      select(kB - Dim(1), kB, kS), max(min(kB, Dim(512)), kS)};
+  const Dim dims[] = {Dim(0),
+                      Dim(-5),
+                      kB,
+                      kB * kS * Dim(2) + Dim(1),
+                      floor_div(kS - Dim(7), Dim(2)) + Dim(1),
+                      select(kB - Dim(1), kB, kS),
+                      max(min(kB, Dim(512)), kS)};
   for (const Dim& dim : dims) {
     const auto parsed = parse_dim(to_string(dim));
     ASSERT_TRUE(parsed.ok()) << parsed.error().message;
@@ -40,7 +45,8 @@ TEST(Dim, TextReadsBackAsTheSameExpression) {
 TEST(Dim, EvaluationAgreesWithTheArithmetic) {
   const Dim dim = floor_div(kS - Dim(7), Dim(2)) * kB + mod(kS, Dim(5));
   for (int64_t b = 0; b < 5; ++b)
-    for (int64_t s = 0; s < 20; ++s) EXPECT_EQ(at(dim, b, s).value(), floor_div(s - 7, 2) * b + s % 5);
+    for (int64_t s = 0; s < 20; ++s)
+      EXPECT_EQ(at(dim, b, s).value(), floor_div(s - 7, 2) * b + s % 5);
 }
 
 TEST(Dim, DivisionByZeroAndOverflowAreErrors) {

@@ -1,4 +1,5 @@
-// dtype.h: the element types of tensors; every layer and the plan file use these numbers (append only).
+// dtype.h: the element types of tensors; every layer and the plan file use these numbers (append
+// only).
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,20 @@
 namespace tw {
 
 enum class DType : uint8_t {
-  kF32, kF64, kF16, kBF16, kF8E4M3, kF8E5M2,
-  kI8, kI16, kI32, kI64, kU8, kU16, kU32, kU64,
+  kF32,
+  kF64,
+  kF16,
+  kBF16,
+  kF8E4M3,
+  kF8E5M2,
+  kI8,
+  kI16,
+  kI32,
+  kI64,
+  kU8,
+  kU16,
+  kU32,
+  kU64,
   kBool,  // one byte, 0 or 1
 };
 inline constexpr int kDTypeCount = 15;

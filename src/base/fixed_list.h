@@ -1,4 +1,5 @@
-// fixed_list.h: a list with a fixed capacity inside the object: usable in constinit tables and in hot paths.
+// fixed_list.h: a list with a fixed capacity inside the object: usable in constinit tables and in
+// hot paths.
 #pragma once
 
 #include <array>

@@ -6,7 +6,8 @@
 namespace tw {
 namespace {
 
-/// The parts of a small float format: `kMantissa` bits below an exponent of `kExponent` bits with bias 2^(kExponent-1)-1.
+/// The parts of a small float format: `kMantissa` bits below an exponent of `kExponent` bits with
+/// bias 2^(kExponent-1)-1.
 struct Format {
   int exponent, mantissa;
   bool has_infinity;
@@ -24,10 +25,15 @@ float decode(const Format& f, uint32_t bits) {
   const uint32_t mantissa = bits & ((1U << f.mantissa) - 1);
   const int top = (1 << f.exponent) - 1;
   float value = 0;
-  if (exponent == top && f.has_infinity) value = mantissa != 0 ? NAN : INFINITY;
-  else if (exponent == top && mantissa == (1U << f.mantissa) - 1) value = NAN;
-  else if (exponent == 0) value = std::ldexp(static_cast<float>(mantissa), 1 - f.bias() - f.mantissa);
-  else value = std::ldexp(static_cast<float>(mantissa | (1U << f.mantissa)), exponent - f.bias() - f.mantissa);
+  if (exponent == top && f.has_infinity)
+    value = mantissa != 0 ? NAN : INFINITY;
+  else if (exponent == top && mantissa == (1U << f.mantissa) - 1)
+    value = NAN;
+  else if (exponent == 0)
+    value = std::ldexp(static_cast<float>(mantissa), 1 - f.bias() - f.mantissa);
+  else
+    value = std::ldexp(static_cast<float>(mantissa | (1U << f.mantissa)),
+                       exponent - f.bias() - f.mantissa);
   return sign != 0 ? -value : value;
 }
 
@@ -49,7 +55,8 @@ uint32_t encode(const Format& f, float value, bool saturate) {
   if (rounded < std::ldexp(1.0, 1 - f.bias()))
     return sign | static_cast<uint32_t>(rounded / std::ldexp(1.0, 1 - f.bias() - f.mantissa));
   exponent = std::ilogb(rounded);
-  const auto mantissa = static_cast<uint32_t>(rounded / std::ldexp(1.0, exponent - f.mantissa)) - (1U << f.mantissa);
+  const auto mantissa =
+      static_cast<uint32_t>(rounded / std::ldexp(1.0, exponent - f.mantissa)) - (1U << f.mantissa);
   return sign | (static_cast<uint32_t>(exponent + f.bias()) << f.mantissa) | mantissa;
 }
 
@@ -66,7 +73,8 @@ float bf16_to_f32(uint16_t bits) { return std::bit_cast<float>(static_cast<uint3
 
 uint16_t f32_to_bf16(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
-  if (std::isnan(value)) return static_cast<uint16_t>((bits >> 16) | 0x40U);  // keep the sign, never become infinity
+  if (std::isnan(value))
+    return static_cast<uint16_t>((bits >> 16) | 0x40U);  // keep the sign, never become infinity
   return static_cast<uint16_t>((bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16);
 }
 

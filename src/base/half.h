@@ -1,4 +1,5 @@
-// half.h: 16- and 8-bit floats as bits, converted with round to nearest even. Scalar and obvious; vector code has its own.
+// half.h: 16- and 8-bit floats as bits, converted with round to nearest even. Scalar and obvious;
+// vector code has its own.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// result.h: a value, or the sentence that says why there is none. Used for everything that the world can get wrong
-// (files, models, requests, memory); what only we can get wrong is a CHECK (base/check.h).
+// result.h: a value, or the sentence that says why there is none. Used for everything that the
+// world can get wrong (files, models, requests, memory); what only we can get wrong is a CHECK
+// (base/check.h).
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,8 @@ enum class Code : uint8_t {
 
 std::string_view code_name(Code code);
 
-/// Why something did not work. The message names the thing, what was found and what was expected; lower case, no full stop.
+/// Why something did not work. The message names the thing, what was found and what was expected;
+/// lower case, no full stop.
 struct [[nodiscard]] Error {
   Code code;
   std::string message;
@@ -42,8 +44,11 @@ Error error(Code code, const Parts&... parts) {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}    // NOLINT(google-explicit-constructor)
-  Result(Error failure) : state_(std::in_place_index<1>, std::move(failure)) {}  // NOLINT(google-explicit-constructor)
+  Result(T value)
+      : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  Result(Error failure)
+      : state_(std::in_place_index<1>, std::move(failure)) {
+  }  // NOLINT(google-explicit-constructor)
 
   bool ok() const { return state_.index() == 0; }
   const T& value() const& { return *checked(); }
@@ -69,7 +74,8 @@ template <>
 class [[nodiscard]] Result<void> {
  public:
   Result() = default;
-  Result(Error failure) : failed_(true), failure_(std::move(failure)) {}  // NOLINT(google-explicit-constructor)
+  Result(Error failure)
+      : failed_(true), failure_(std::move(failure)) {}  // NOLINT(google-explicit-constructor)
 
   bool ok() const { return !failed_; }
   void take() && {}
@@ -89,7 +95,8 @@ using Status = Result<void>;
 
 }  // namespace tw
 
-/// The value of a Result; returns its error from the enclosing function when there is none. May be nested.
+/// The value of a Result; returns its error from the enclosing function when there is none. May be
+/// nested.
 #define TRY(expression) TW_TRY_NAMED(expression, __COUNTER__)
 #define TW_TRY_NAMED(expression, number) TW_TRY_PASTE(expression, number)
 #define TW_TRY_PASTE(expression, number) TW_TRY_WITH(expression, tw_result_##number)

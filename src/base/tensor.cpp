@@ -36,7 +36,9 @@ Result<int64_t> checked_bytes(DType dtype, const Dims& dims) {
   int64_t bytes = size_bytes(dtype);
   bool empty = false;
   for (const int64_t dim : dims) {
-    if (dim < 0) return error(Code::kInvalidArgument, "dimension ", dim, " is negative in [", join(dims, ","), "]");
+    if (dim < 0)
+      return error(Code::kInvalidArgument, "dimension ", dim, " is negative in [", join(dims, ","),
+                   "]");
     empty = empty || dim == 0;
   }
   if (empty) return int64_t{0};
@@ -50,12 +52,17 @@ Result<Tensor> Tensor::try_make(DType dtype, const Dims& dims) {
   const int64_t bytes = TRY(checked_bytes(dtype, dims));
   const size_t padded = (static_cast<size_t>(bytes) + kAlignment) / kAlignment * kAlignment;
   void* memory = std::aligned_alloc(kAlignment, padded);
-  if (memory == nullptr) return error(Code::kOutOfMemory, "no memory for ", bytes, " bytes of ", dtype, "[", join(dims, ","), "]");
+  if (memory == nullptr)
+    return error(Code::kOutOfMemory, "no memory for ", bytes, " bytes of ", dtype, "[",
+                 join(dims, ","), "]");
   std::memset(memory, 0, padded);
-  return view(dtype, dims, memory, std::shared_ptr<const void>(memory, [](const void* p) { std::free(const_cast<void*>(p)); }));
+  return view(dtype, dims, memory, std::shared_ptr<const void>(memory, [](const void* p) {
+                std::free(const_cast<void*>(p));
+              }));
 }
 
-Tensor Tensor::view(DType dtype, const Dims& dims, const void* data, std::shared_ptr<const void> owner) {
+Tensor Tensor::view(DType dtype, const Dims& dims, const void* data,
+                    std::shared_ptr<const void> owner) {
   Tensor tensor;
   tensor.dtype_ = dtype;
   tensor.dims_ = dims;
@@ -76,58 +83,92 @@ Tensor Tensor::from_ints(std::span<const int64_t> values, bool scalar) {
 
 double Tensor::float_at(int64_t i) const {
   switch (dtype_) {
-    case DType::kF32: return load<float>(data_, i);
-    case DType::kF64: return load<double>(data_, i);
-    case DType::kF16: return f16_to_f32(load<uint16_t>(data_, i));
-    case DType::kBF16: return bf16_to_f32(load<uint16_t>(data_, i));
-    case DType::kF8E4M3: return f8e4m3_to_f32(load<uint8_t>(data_, i));
-    case DType::kF8E5M2: return f8e5m2_to_f32(load<uint8_t>(data_, i));
-    case DType::kU64: return static_cast<double>(load<uint64_t>(data_, i));
-    default: return static_cast<double>(int_at(i));
+    case DType::kF32:
+      return load<float>(data_, i);
+    case DType::kF64:
+      return load<double>(data_, i);
+    case DType::kF16:
+      return f16_to_f32(load<uint16_t>(data_, i));
+    case DType::kBF16:
+      return bf16_to_f32(load<uint16_t>(data_, i));
+    case DType::kF8E4M3:
+      return f8e4m3_to_f32(load<uint8_t>(data_, i));
+    case DType::kF8E5M2:
+      return f8e5m2_to_f32(load<uint8_t>(data_, i));
+    case DType::kU64:
+      return static_cast<double>(load<uint64_t>(data_, i));
+    default:
+      return static_cast<double>(int_at(i));
   }
 }
 
 int64_t Tensor::int_at(int64_t i) const {
   switch (dtype_) {
-    case DType::kI8: return load<int8_t>(data_, i);
-    case DType::kI16: return load<int16_t>(data_, i);
-    case DType::kI32: return load<int32_t>(data_, i);
-    case DType::kI64: return load<int64_t>(data_, i);
+    case DType::kI8:
+      return load<int8_t>(data_, i);
+    case DType::kI16:
+      return load<int16_t>(data_, i);
+    case DType::kI32:
+      return load<int32_t>(data_, i);
+    case DType::kI64:
+      return load<int64_t>(data_, i);
     case DType::kU8:
-    case DType::kBool: return load<uint8_t>(data_, i);
-    case DType::kU16: return load<uint16_t>(data_, i);
-    case DType::kU32: return load<uint32_t>(data_, i);
-    case DType::kU64: return static_cast<int64_t>(load<uint64_t>(data_, i));
-    default: return to_int64(float_at(i));
+    case DType::kBool:
+      return load<uint8_t>(data_, i);
+    case DType::kU16:
+      return load<uint16_t>(data_, i);
+    case DType::kU32:
+      return load<uint32_t>(data_, i);
+    case DType::kU64:
+      return static_cast<int64_t>(load<uint64_t>(data_, i));
+    default:
+      return to_int64(float_at(i));
   }
 }
 
 void Tensor::set_float(int64_t i, double value) {
   std::byte* data = mutable_data();
   switch (dtype_) {
-    case DType::kF32: return store(data, i, static_cast<float>(value));
-    case DType::kF64: return store(data, i, value);
-    case DType::kF16: return store(data, i, f32_to_f16(static_cast<float>(value)));
-    case DType::kBF16: return store(data, i, f32_to_bf16(static_cast<float>(value)));
-    case DType::kF8E4M3: return store(data, i, f32_to_f8e4m3(static_cast<float>(value)));
-    case DType::kF8E5M2: return store(data, i, f32_to_f8e5m2(static_cast<float>(value)));
-    default: return set_int(i, to_int64(value));
+    case DType::kF32:
+      return store(data, i, static_cast<float>(value));
+    case DType::kF64:
+      return store(data, i, value);
+    case DType::kF16:
+      return store(data, i, f32_to_f16(static_cast<float>(value)));
+    case DType::kBF16:
+      return store(data, i, f32_to_bf16(static_cast<float>(value)));
+    case DType::kF8E4M3:
+      return store(data, i, f32_to_f8e4m3(static_cast<float>(value)));
+    case DType::kF8E5M2:
+      return store(data, i, f32_to_f8e5m2(static_cast<float>(value)));
+    default:
+      return set_int(i, to_int64(value));
   }
 }
 
 void Tensor::set_int(int64_t i, int64_t value) {
   std::byte* data = mutable_data();
   switch (dtype_) {
-    case DType::kI8: return store(data, i, static_cast<int8_t>(value));
-    case DType::kI16: return store(data, i, static_cast<int16_t>(value));
-    case DType::kI32: return store(data, i, static_cast<int32_t>(value));
-    case DType::kI64: return store(data, i, value);
-    case DType::kU8: return store(data, i, static_cast<uint8_t>(value));
-    case DType::kU16: return store(data, i, static_cast<uint16_t>(value));
-    case DType::kU32: return store(data, i, static_cast<uint32_t>(value));
-    case DType::kU64: return store(data, i, static_cast<uint64_t>(value));
-    case DType::kBool: return store(data, i, static_cast<uint8_t>(value != 0));
-    default: return set_float(i, static_cast<double>(value));
+    case DType::kI8:
+      return store(data, i, static_cast<int8_t>(value));
+    case DType::kI16:
+      return store(data, i, static_cast<int16_t>(value));
+    case DType::kI32:
+      return store(data, i, static_cast<int32_t>(value));
+    case DType::kI64:
+      return store(data, i, value);
+    case DType::kU8:
+      return store(data, i, static_cast<uint8_t>(value));
+    case DType::kU16:
+      return store(data, i, static_cast<uint16_t>(value));
+    case DType::kU32:
+      return store(data, i, static_cast<uint32_t>(value));
+    case DType::kU64:
+      return store(data, i, static_cast<uint64_t>(value));
+    case DType::kBool:
+      return store(data, i, static_cast<uint8_t>(value != 0));
+    default:
+      return set_float(i, static_cast<double>(value));
   }
 }
 

@@ -1,4 +1,5 @@
-// tensor.h: a dense row-major tensor in host memory: constants of a graph, inputs and outputs of a run, reference results.
+// tensor.h: a dense row-major tensor in host memory: constants of a graph, inputs and outputs of a
+// run, reference results.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +13,17 @@
 
 namespace tw {
 
-/// Copies share the bytes. Whoever makes a tensor may write it until it is shared; after that it is read only.
+/// Copies share the bytes. Whoever makes a tensor may write it until it is shared; after that it is
+/// read only.
 class Tensor {
  public:
   Tensor() = default;
-  /// Zero-filled, 64-byte aligned. Fails with kOutOfMemory (or when the size passes 2^63), saying how many bytes were wanted.
+  /// Zero-filled, 64-byte aligned. Fails with kOutOfMemory (or when the size passes 2^63), saying
+  /// how many bytes were wanted.
   static Result<Tensor> try_make(DType dtype, const Dims& dims);
   /// A view of bytes that `owner` keeps alive; `data` holds element_count(dims) elements.
-  static Tensor view(DType dtype, const Dims& dims, const void* data, std::shared_ptr<const void> owner);
+  static Tensor view(DType dtype, const Dims& dims, const void* data,
+                     std::shared_ptr<const void> owner);
   /// A 1-d (or 0-d, when `scalar`) tensor of these integers as i64.
   static Tensor from_ints(std::span<const int64_t> values, bool scalar = false);
 
@@ -44,7 +48,8 @@ class Tensor {
   double float_at(int64_t i) const;
   /// The element as int64 (floats truncate; u64 keeps its bits).
   int64_t int_at(int64_t i) const;
-  /// Stores with the type's rounding (floats: nearest even, saturating for fp8) or C++ conversion (integers wrap).
+  /// Stores with the type's rounding (floats: nearest even, saturating for fp8) or C++ conversion
+  /// (integers wrap).
   void set_float(int64_t i, double value);
   void set_int(int64_t i, int64_t value);
 

@@ -6,7 +6,8 @@
 namespace tw::ir {
 namespace {
 
-/// The attribute or its default as T; CHECKs that the op declares the name, since hooks only read their own attributes.
+/// The attribute or its default as T; CHECKs that the op declares the name, since hooks only read
+/// their own attributes.
 template <class T>
 const T* typed_attr(const Node& node, std::string_view name) {
   const Attr* attr = find_attr(node, name);
@@ -82,7 +83,8 @@ const Tensor& NodeView::attr_tensor(std::string_view name) const {
 
 const Graph& NodeView::attr_graph(std::string_view name) const {
   const auto* value = typed_attr<std::shared_ptr<const Graph>>(node_, name);
-  CHECK(value != nullptr && *value != nullptr, "the importer gives every control-flow node its bodies");
+  CHECK(value != nullptr && *value != nullptr,
+        "the importer gives every control-flow node its bodies");
   return **value;
 }
 
@@ -114,7 +116,8 @@ std::optional<std::vector<int64_t>> InferContext::constant_ints(size_t i) const 
 Result<int64_t> InferContext::axis(int64_t value, int64_t rank, std::string_view what) const {
   const int64_t axis = value < 0 ? value + rank : value;
   if (axis < 0 || axis >= rank)
-    return error(Code::kInvalidModel, what, " is ", value, ", expected -", rank, " to ", rank - 1, " for a tensor of rank ", rank);
+    return error(Code::kInvalidModel, what, " is ", value, ", expected -", rank, " to ", rank - 1,
+                 " for a tensor of rank ", rank);
   return axis;
 }
 
@@ -133,9 +136,13 @@ Result<void> EvalContext::allocate(size_t i, DType dtype, const Dims& dims) {
   return {};
 }
 
-std::string GraphBuilder::fresh_name(std::string_view hint) { return cat(prefix_, "/", hint, "_", graph_.values.size()); }
+std::string GraphBuilder::fresh_name(std::string_view hint) {
+  return cat(prefix_, "/", hint, "_", graph_.values.size());
+}
 
-Result<std::vector<ValueId>> GraphBuilder::ops(std::string_view op_name, std::vector<ValueId> inputs, Attrs attrs, size_t n_outputs) {
+Result<std::vector<ValueId>> GraphBuilder::ops(std::string_view op_name,
+                                               std::vector<ValueId> inputs, Attrs attrs,
+                                               size_t n_outputs) {
   Node node;
   node.op = find_op(op_name);
   if (node.op == nullptr) return error(Code::kInternal, "no op '", op_name, "'");
@@ -154,13 +161,18 @@ Result<std::vector<ValueId>> GraphBuilder::ops(std::string_view op_name, std::ve
   return outputs;
 }
 
-Result<ValueId> GraphBuilder::op(std::string_view op_name, std::vector<ValueId> inputs, Attrs attrs) {
+Result<ValueId> GraphBuilder::op(std::string_view op_name, std::vector<ValueId> inputs,
+                                 Attrs attrs) {
   return TRY(ops(op_name, std::move(inputs), std::move(attrs), 1)).front();
 }
 
-ValueId GraphBuilder::constant(Tensor tensor) { return graph_.add_constant(fresh_name("constant"), std::move(tensor)); }
+ValueId GraphBuilder::constant(Tensor tensor) {
+  return graph_.add_constant(fresh_name("constant"), std::move(tensor));
+}
 
-ValueId GraphBuilder::ints(const std::vector<int64_t>& values) { return constant(Tensor::from_ints(values)); }
+ValueId GraphBuilder::ints(const std::vector<int64_t>& values) {
+  return constant(Tensor::from_ints(values));
+}
 
 ValueId GraphBuilder::scalar(DType dtype, double value) {
   auto made = Tensor::try_make(dtype, Dims{});
@@ -170,8 +182,12 @@ ValueId GraphBuilder::scalar(DType dtype, double value) {
   return constant(std::move(tensor));
 }
 
-int64_t ImportContext::attr_int(std::string_view name, int64_t fallback) const { return read_attr(attrs_, name, fallback); }
-double ImportContext::attr_float(std::string_view name, double fallback) const { return read_attr(attrs_, name, fallback); }
+int64_t ImportContext::attr_int(std::string_view name, int64_t fallback) const {
+  return read_attr(attrs_, name, fallback);
+}
+double ImportContext::attr_float(std::string_view name, double fallback) const {
+  return read_attr(attrs_, name, fallback);
+}
 std::string ImportContext::attr_string(std::string_view name, std::string_view fallback) const {
   return read_attr(attrs_, name, std::string(fallback));
 }

@@ -1,4 +1,5 @@
-// contexts.h: what an op's hooks see. One class a hook; each gives the node's inputs and attributes and takes its results.
+// contexts.h: what an op's hooks see. One class a hook; each gives the node's inputs and attributes
+// and takes its results.
 #pragma once
 
 #include <initializer_list>
@@ -11,7 +12,8 @@
 
 namespace tw::ir {
 
-/// Attribute access shared by all hooks. A name that the op does not declare is our own mistake (CHECK).
+/// Attribute access shared by all hooks. A name that the op does not declare is our own mistake
+/// (CHECK).
 class NodeView {
  public:
   explicit NodeView(const Node& node) : node_(node) {}
@@ -20,8 +22,8 @@ class NodeView {
   int64_t attr_int(std::string_view name) const;
   double attr_float(std::string_view name) const;
   std::string attr_string(std::string_view name) const;
-  std::vector<int64_t> attr_ints(std::string_view name) const;      // empty when absent
-  std::vector<double> attr_floats(std::string_view name) const;     // empty when absent
+  std::vector<int64_t> attr_ints(std::string_view name) const;   // empty when absent
+  std::vector<double> attr_floats(std::string_view name) const;  // empty when absent
   const Tensor& attr_tensor(std::string_view name) const;
   const Graph& attr_graph(std::string_view name) const;
 
@@ -40,12 +42,16 @@ class InferContext : public NodeView {
  public:
   /// `inputs` are in the node's order, null where absent; they outlive the context.
   InferContext(const Node& node, std::vector<const Value*> inputs, int* n_fresh_symbols)
-      : NodeView(node), inputs_(std::move(inputs)), n_fresh_symbols_(n_fresh_symbols), outputs_(node.outputs.size()) {}
+      : NodeView(node),
+        inputs_(std::move(inputs)),
+        n_fresh_symbols_(n_fresh_symbols),
+        outputs_(node.outputs.size()) {}
 
   const TensorType& in(size_t i) const { return inputs_[i]->type; }
   const Shape& shape(size_t i) const { return inputs_[i]->type.shape; }
   int64_t rank(size_t i) const { return static_cast<int64_t>(shape(i).size()); }
-  /// The elements of an integer input as far as shapes determine them; null when only data can tell.
+  /// The elements of an integer input as far as shapes determine them; null when only data can
+  /// tell.
   const std::vector<Dim>* ints(size_t i) const;
   const Tensor* constant(size_t i) const;
   /// `ints(i)` when all of them are plain numbers.
@@ -66,7 +72,8 @@ class InferContext : public NodeView {
   std::vector<Value> outputs_;
 };
 
-/// Reference evaluation: inputs are concrete, outputs whose shape inference knows are allocated and zero.
+/// Reference evaluation: inputs are concrete, outputs whose shape inference knows are allocated and
+/// zero.
 class EvalContext : public NodeView {
  public:
   EvalContext(const Node& node, std::vector<const Tensor*> inputs, std::vector<Tensor> outputs)
@@ -93,10 +100,11 @@ class GraphBuilder {
   /// The first output of a new node.
   Result<ValueId> op(std::string_view op_name, std::vector<ValueId> inputs, Attrs attrs = {});
   /// All `n_outputs` of a new node.
-  Result<std::vector<ValueId>> ops(std::string_view op_name, std::vector<ValueId> inputs, Attrs attrs, size_t n_outputs);
+  Result<std::vector<ValueId>> ops(std::string_view op_name, std::vector<ValueId> inputs,
+                                   Attrs attrs, size_t n_outputs);
   ValueId constant(Tensor tensor);
-  ValueId ints(const std::vector<int64_t>& values);            // i64[n]
-  ValueId scalar(DType dtype, double value);                   // 0-d
+  ValueId ints(const std::vector<int64_t>& values);  // i64[n]
+  ValueId scalar(DType dtype, double value);         // 0-d
   /// By value: new nodes move the graph's values.
   TensorType type(ValueId id) const { return graph_.value(id).type; }
   Graph& graph() { return graph_; }
@@ -126,11 +134,17 @@ class DecomposeContext : public NodeView {
   std::vector<ValueId> results_;
 };
 
-/// An ONNX node of an older or different form: read its raw attributes and inputs, build what it means.
+/// An ONNX node of an older or different form: read its raw attributes and inputs, build what it
+/// means.
 class ImportContext {
  public:
-  ImportContext(std::string_view op_type, int opset, std::vector<ValueId> inputs, size_t n_outputs, Attrs attrs, GraphBuilder& b)
-      : op_type_(op_type), opset_(opset), inputs_(std::move(inputs)), attrs_(std::move(attrs)), builder_(b),
+  ImportContext(std::string_view op_type, int opset, std::vector<ValueId> inputs, size_t n_outputs,
+                Attrs attrs, GraphBuilder& b)
+      : op_type_(op_type),
+        opset_(opset),
+        inputs_(std::move(inputs)),
+        attrs_(std::move(attrs)),
+        builder_(b),
         results_(n_outputs, kNoValue) {}
   std::string_view op_type() const { return op_type_; }
   int opset() const { return opset_; }

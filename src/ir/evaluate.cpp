@@ -7,7 +7,8 @@
 namespace tw::ir {
 namespace {
 
-/// A graph that holds `node` alone, its inputs as constants: shape inference then sees data, as evaluation does.
+/// A graph that holds `node` alone, its inputs as constants: shape inference then sees data, as
+/// evaluation does.
 struct Bench {
   Graph graph;
   Node node;
@@ -17,21 +18,25 @@ Bench make_bench(const Node& node, const std::vector<const Tensor*>& inputs) {
   Bench bench;
   bench.node = node;
   for (size_t i = 0; i < node.inputs.size(); ++i)
-    bench.node.inputs[i] = inputs[i] == nullptr ? kNoValue : bench.graph.add_constant(cat("in", i), *inputs[i]);
+    bench.node.inputs[i] =
+        inputs[i] == nullptr ? kNoValue : bench.graph.add_constant(cat("in", i), *inputs[i]);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     Value value;
     value.name = cat("out", i);
-    bench.node.outputs[i] = node.outputs[i] == kNoValue ? kNoValue : bench.graph.add_value(std::move(value));
+    bench.node.outputs[i] =
+        node.outputs[i] == kNoValue ? kNoValue : bench.graph.add_value(std::move(value));
   }
   return bench;
 }
 
-Result<std::vector<Tensor>> run_reference(const Bench& bench, const std::vector<const Tensor*>& inputs) {
+Result<std::vector<Tensor>> run_reference(const Bench& bench,
+                                          const std::vector<const Tensor*>& inputs) {
   std::vector<Tensor> outputs(bench.node.outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (bench.node.outputs[i] == kNoValue) continue;
     const TensorType& type = bench.graph.value(bench.node.outputs[i]).type;
-    if (const auto dims = concrete(type.shape)) outputs[i] = TRY(Tensor::try_make(type.dtype, *dims));
+    if (const auto dims = concrete(type.shape))
+      outputs[i] = TRY(Tensor::try_make(type.dtype, *dims));
   }
   EvalContext context(bench.node, inputs, std::move(outputs));
   TRY(bench.node.op->reference(context));
@@ -58,32 +63,41 @@ Result<std::vector<Tensor>> run_decomposition(Bench& bench) {
 
 }  // namespace
 
-Result<std::vector<Tensor>> evaluate_node(const Node& node, const std::vector<const Tensor*>& inputs, bool prefer_decomposition) {
+Result<std::vector<Tensor>> evaluate_node(const Node& node,
+                                          const std::vector<const Tensor*>& inputs,
+                                          bool prefer_decomposition) {
   const std::string place = cat("node '", node.name, "' (", node.op->name, ")");
   Bench bench = make_bench(node, inputs);
   TRY(infer_node(bench.graph, bench.node));
-  const bool decompose = node.op->reference == nullptr || (prefer_decomposition && node.op->decompose != nullptr);
+  const bool decompose =
+      node.op->reference == nullptr || (prefer_decomposition && node.op->decompose != nullptr);
   if (decompose) return run_decomposition(bench).in(place);
   return run_reference(bench, inputs).in(place);
 }
 
-Result<std::vector<Tensor>> evaluate_graph(const Graph& graph, const std::vector<Tensor>& inputs,
-                                           const std::function<void(const Node&, const std::vector<Tensor>&)>& on_node) {
+Result<std::vector<Tensor>> evaluate_graph(
+    const Graph& graph, const std::vector<Tensor>& inputs,
+    const std::function<void(const Node&, const std::vector<Tensor>&)>& on_node) {
   if (inputs.size() != graph.inputs.size())
-    return error(Code::kInvalidArgument, "graph '", graph.name, "' takes ", graph.inputs.size(), " inputs, found ", inputs.size());
+    return error(Code::kInvalidArgument, "graph '", graph.name, "' takes ", graph.inputs.size(),
+                 " inputs, found ", inputs.size());
   std::vector<std::optional<Tensor>> values(graph.values.size());
   for (size_t i = 0; i < graph.values.size(); ++i) values[i] = graph.values[i].constant;
-  for (size_t i = 0; i < inputs.size(); ++i) values[static_cast<size_t>(graph.inputs[i])] = inputs[i];
+  for (size_t i = 0; i < inputs.size(); ++i)
+    values[static_cast<size_t>(graph.inputs[i])] = inputs[i];
   std::vector<int> uses = use_counts(graph);
   for (const Node& node : graph.nodes) {
     std::vector<const Tensor*> operands;
-    for (const ValueId id : node.inputs) operands.push_back(id == kNoValue ? nullptr : &*values[static_cast<size_t>(id)]);
+    for (const ValueId id : node.inputs)
+      operands.push_back(id == kNoValue ? nullptr : &*values[static_cast<size_t>(id)]);
     std::vector<Tensor> outputs = TRY(evaluate_node(node, operands));
     if (on_node) on_node(node, outputs);
     for (size_t i = 0; i < outputs.size(); ++i)
-      if (node.outputs[i] != kNoValue) values[static_cast<size_t>(node.outputs[i])] = std::move(outputs[i]);
+      if (node.outputs[i] != kNoValue)
+        values[static_cast<size_t>(node.outputs[i])] = std::move(outputs[i]);
     for (const ValueId id : node.inputs)
-      if (id != kNoValue && --uses[static_cast<size_t>(id)] == 0) values[static_cast<size_t>(id)].reset();
+      if (id != kNoValue && --uses[static_cast<size_t>(id)] == 0)
+        values[static_cast<size_t>(id)].reset();
   }
   std::vector<Tensor> outputs;
   for (const ValueId id : graph.outputs) outputs.push_back(*values[static_cast<size_t>(id)]);

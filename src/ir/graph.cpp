@@ -3,11 +3,14 @@
 namespace tw::ir {
 namespace {
 
-constexpr int64_t kMaxKnownInts = 64;  // shape arithmetic works on lists of dims; anything longer is data
+constexpr int64_t kMaxKnownInts =
+    64;  // shape arithmetic works on lists of dims; anything longer is data
 
 }  // namespace
 
-std::string to_string(const TensorType& type) { return cat(type.dtype, "[", join(type.shape, ","), "]"); }
+std::string to_string(const TensorType& type) {
+  return cat(type.dtype, "[", join(type.shape, ","), "]");
+}
 
 std::optional<Dims> concrete(const Shape& shape) {
   if (shape.size() > kMaxRank) return std::nullopt;
@@ -36,7 +39,8 @@ ValueId Graph::add_constant(std::string value_name, Tensor tensor) {
   Value value;
   value.name = std::move(value_name);
   value.type = {tensor.dtype(), to_shape(tensor.dims())};
-  const bool small = (is_int(tensor.dtype()) || tensor.dtype() == DType::kBool) && tensor.rank() <= 1;
+  const bool small =
+      (is_int(tensor.dtype()) || tensor.dtype() == DType::kBool) && tensor.rank() <= 1;
   if (small && tensor.count() <= kMaxKnownInts) {
     value.ints.emplace();
     for (int64_t i = 0; i < tensor.count(); ++i) value.ints->push_back(Dim(tensor.int_at(i)));

@@ -1,5 +1,5 @@
-// graph.h: the compiler's graph of ops: values in single assignment, nodes in topological order. Plain data; meaning is
-// in OpDef (ir/op_def.h), legality in ir/verify.h.
+// graph.h: the compiler's graph of ops: values in single assignment, nodes in topological order.
+// Plain data; meaning is in OpDef (ir/op_def.h), legality in ir/verify.h.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,9 @@ using Shape = std::vector<Dim>;
 struct TensorType {
   DType dtype = DType::kF32;
   Shape shape;
-  friend bool operator==(const TensorType& a, const TensorType& b) { return a.dtype == b.dtype && a.shape == b.shape; }
+  friend bool operator==(const TensorType& a, const TensorType& b) {
+    return a.dtype == b.dtype && a.shape == b.shape;
+  }
 };
 /// "f32[batch,4]".
 std::string to_string(const TensorType& type);
@@ -33,15 +35,17 @@ std::optional<Dims> concrete(const Shape& shape);
 Shape to_shape(const Dims& dims);
 Dim element_count(const Shape& shape);
 
-enum class ValueId : uint32_t {};
+enum class ValueId : uint32_t {
+};
 /// An optional input that a node does not have.
 inline constexpr ValueId kNoValue{0xffffffffU};
 
 struct Value {
-  std::string name;                       // unique in its graph, kept from the model where it had one
+  std::string name;  // unique in its graph, kept from the model where it had one
   TensorType type;
-  std::optional<Tensor> constant;         // a weight or literal; then no node makes it
-  std::optional<std::vector<Dim>> ints;   // the elements of a small integer tensor, as far as shapes determine them
+  std::optional<Tensor> constant;  // a weight or literal; then no node makes it
+  std::optional<std::vector<Dim>>
+      ints;  // the elements of a small integer tensor, as far as shapes determine them
 };
 
 using Attr = std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>,
@@ -51,15 +55,15 @@ using Attrs = std::map<std::string, Attr, std::less<>>;
 struct Node {
   const OpDef* op = nullptr;
   std::string name;
-  std::vector<ValueId> inputs;   // trailing absent optional inputs are dropped, others are kNoValue
+  std::vector<ValueId> inputs;  // trailing absent optional inputs are dropped, others are kNoValue
   std::vector<ValueId> outputs;
-  Attrs attrs;                   // only what differs from the op's defaults or has none
+  Attrs attrs;  // only what differs from the op's defaults or has none
 };
 
 struct Graph {
   std::string name;
   std::vector<Value> values;
-  std::vector<Node> nodes;       // every node stands after the producers of its inputs
+  std::vector<Node> nodes;  // every node stands after the producers of its inputs
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
   /// The next suffix for a symbol that stands for a size known only from data ("u0", "u1" ...).

@@ -11,13 +11,16 @@ bool is_variadic(std::string_view mark) { return mark.ends_with("..."); }
 
 /// Present inputs and outputs where the op has required ones, no more than it has.
 template <class List>
-Result<void> check_arity(const List& declared, const std::vector<ValueId>& given, std::string_view what) {
+Result<void> check_arity(const List& declared, const std::vector<ValueId>& given,
+                         std::string_view what) {
   const bool variadic = !declared.empty() && is_variadic(declared.back());
   if (given.size() > declared.size() && !variadic)
-    return error(Code::kInvalidModel, given.size(), " ", what, "s, expected at most ", declared.size());
+    return error(Code::kInvalidModel, given.size(), " ", what, "s, expected at most ",
+                 declared.size());
   for (size_t i = 0; i < declared.size(); ++i) {
     if (is_optional(declared[i]) || is_variadic(declared[i])) continue;
-    if (i >= given.size() || given[i] == kNoValue) return error(Code::kInvalidModel, what, " '", declared[i], "' is missing");
+    if (i >= given.size() || given[i] == kNoValue)
+      return error(Code::kInvalidModel, what, " '", declared[i], "' is missing");
   }
   return {};
 }
@@ -31,7 +34,8 @@ Result<void> check_attrs(const Node& node) {
   return {};
 }
 
-Result<std::vector<Value>> infer_values(const Node& node, std::vector<const Value*> inputs, int* n_fresh_symbols) {
+Result<std::vector<Value>> infer_values(const Node& node, std::vector<const Value*> inputs,
+                                        int* n_fresh_symbols) {
   TRY(check_arity(node.op->inputs, node.inputs, "input"));
   TRY(check_arity(node.op->outputs, node.outputs, "output"));
   TRY(check_attrs(node));
@@ -39,7 +43,8 @@ Result<std::vector<Value>> infer_values(const Node& node, std::vector<const Valu
   TRY(node.op->infer(context));
   for (size_t i = 0; i < context.outputs().size(); ++i)
     if (context.outputs()[i].type.shape.size() > kMaxRank)
-      return error(Code::kUnsupported, "output ", i, " has rank ", context.outputs()[i].type.shape.size(), ", at most ", kMaxRank, " is supported");
+      return error(Code::kUnsupported, "output ", i, " has rank ",
+                   context.outputs()[i].type.shape.size(), ", at most ", kMaxRank, " is supported");
   return context.outputs();
 }
 
@@ -49,8 +54,10 @@ std::string place(const Node& node) { return cat("node '", node.name, "' (", nod
 
 Result<void> infer_node(Graph& graph, const Node& node) {
   std::vector<const Value*> inputs;
-  for (const ValueId id : node.inputs) inputs.push_back(id == kNoValue ? nullptr : &graph.value(id));
-  const std::vector<Value> outputs = TRY(infer_values(node, std::move(inputs), &graph.n_fresh_symbols).in(place(node)));
+  for (const ValueId id : node.inputs)
+    inputs.push_back(id == kNoValue ? nullptr : &graph.value(id));
+  const std::vector<Value> outputs =
+      TRY(infer_values(node, std::move(inputs), &graph.n_fresh_symbols).in(place(node)));
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (node.outputs[i] == kNoValue) continue;
     Value& value = graph.value(node.outputs[i]);
@@ -65,9 +72,11 @@ Result<void> infer_graph(Graph& graph) {
   return {};
 }
 
-Result<std::vector<Value>> infer_outputs(const Graph& graph, const std::vector<Value>& inputs, int* n_fresh_symbols) {
+Result<std::vector<Value>> infer_outputs(const Graph& graph, const std::vector<Value>& inputs,
+                                         int* n_fresh_symbols) {
   if (inputs.size() != graph.inputs.size())
-    return error(Code::kInvalidModel, "graph '", graph.name, "' takes ", graph.inputs.size(), " inputs, found ", inputs.size());
+    return error(Code::kInvalidModel, "graph '", graph.name, "' takes ", graph.inputs.size(),
+                 " inputs, found ", inputs.size());
   Graph copy = graph;
   copy.n_fresh_symbols = *n_fresh_symbols;
   for (size_t i = 0; i < inputs.size(); ++i) {

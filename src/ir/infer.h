@@ -12,7 +12,9 @@ Result<void> infer_node(Graph& graph, const Node& node);
 /// All nodes in order. Input types stand; everything else is computed anew.
 Result<void> infer_graph(Graph& graph);
 
-/// The types (and known integers) that `graph`'s outputs have when its inputs are `inputs`. For bodies of If and Loop.
-Result<std::vector<Value>> infer_outputs(const Graph& graph, const std::vector<Value>& inputs, int* n_fresh_symbols);
+/// The types (and known integers) that `graph`'s outputs have when its inputs are `inputs`. For
+/// bodies of If and Loop.
+Result<std::vector<Value>> infer_outputs(const Graph& graph, const std::vector<Value>& inputs,
+                                         int* n_fresh_symbols);
 
 }  // namespace tw::ir

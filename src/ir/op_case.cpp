@@ -8,7 +8,8 @@
 namespace tw::ir {
 namespace {
 
-/// A reader of the case grammar in op_case.h. Cases are our own text, yet a mistake in one gets a sentence too.
+/// A reader of the case grammar in op_case.h. Cases are our own text, yet a mistake in one gets a
+/// sentence too.
 class CaseReader {
  public:
   CaseReader(std::string_view text, uint64_t seed) : text_(text), random_(seed) {}
@@ -30,8 +31,10 @@ class CaseReader {
       const std::string name = word();
       if (name.empty() || !take('=')) return fail("attribute=value");
       Attr value = TRY(read_attr());
-      if (name == "outputs") n_outputs = static_cast<size_t>(std::get<int64_t>(value));
-      else node.attrs[name] = std::move(value);
+      if (name == "outputs")
+        n_outputs = static_cast<size_t>(std::get<int64_t>(value));
+      else
+        node.attrs[name] = std::move(value);
     }
     return {};
   }
@@ -68,14 +71,20 @@ class CaseReader {
   Result<void> fill(Tensor& tensor) {
     double below = 100, scale = 1;
     bool positive = false;
-    if (take('<')) below = TRY(number());
-    else if (take('>')) positive = TRY(number()) == 0;
-    else if (take('*')) scale = TRY(number());
+    if (take('<'))
+      below = TRY(number());
+    else if (take('>'))
+      positive = TRY(number()) == 0;
+    else if (take('*'))
+      scale = TRY(number());
     for (int64_t i = 0; i < tensor.count(); ++i) {
       const double unit = std::uniform_real_distribution<double>(0, 1)(random_);
-      if (tensor.dtype() == DType::kBool) tensor.set_int(i, unit < 0.5 ? 0 : 1);
-      else if (is_int(tensor.dtype())) tensor.set_int(i, static_cast<int64_t>(unit * below));
-      else tensor.set_float(i, positive ? 0.1 + 1.9 * unit : scale * (2 * unit - 1));
+      if (tensor.dtype() == DType::kBool)
+        tensor.set_int(i, unit < 0.5 ? 0 : 1);
+      else if (is_int(tensor.dtype()))
+        tensor.set_int(i, static_cast<int64_t>(unit * below));
+      else
+        tensor.set_float(i, positive ? 0.1 + 1.9 * unit : scale * (2 * unit - 1));
     }
     return {};
   }
@@ -113,17 +122,21 @@ class CaseReader {
 
   Result<double> number() {
     double value = 0;
-    const auto [end, status] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    const auto [end, status] =
+        std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
     if (status != std::errc()) return fail("a number");
     const auto length = static_cast<size_t>(end - (text_.data() + at_));
-    saw_point_ = saw_point_ || text_.substr(at_, length).find_first_of(".enai") != std::string_view::npos;
+    saw_point_ =
+        saw_point_ || text_.substr(at_, length).find_first_of(".enai") != std::string_view::npos;
     at_ += length;
     return value;
   }
 
   std::string word() {
     const size_t begin = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_')) ++at_;
+    while (at_ < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_'))
+      ++at_;
     return std::string(text_.substr(begin, at_ - begin));
   }
 
@@ -136,7 +149,8 @@ class CaseReader {
     return true;
   }
   Error fail(std::string_view expected) const {
-    return error(Code::kInvalidArgument, "case '", text_, "' at character ", at_ + 1, ": expected ", expected);
+    return error(Code::kInvalidArgument, "case '", text_, "' at character ", at_ + 1, ": expected ",
+                 expected);
   }
 
   std::string_view text_;

@@ -5,7 +5,8 @@
 
 namespace tw::ir {
 
-/// Each value has one source (a node, an input or a constant), nodes stand after what they read, outputs exist, ids are in range.
+/// Each value has one source (a node, an input or a constant), nodes stand after what they read,
+/// outputs exist, ids are in range.
 Result<void> verify(const Graph& graph);
 
 }  // namespace tw::ir

@@ -5,7 +5,7 @@
 namespace tw::passes {
 namespace {
 
-constexpr int kMaxRounds = 16;    // decompositions into decompositions
+constexpr int kMaxRounds = 16;  // decompositions into decompositions
 
 /// Conv and its like lower with channels last only; everything else lowers when it has a hook.
 bool lowers(const ir::Node& node) {
@@ -20,12 +20,15 @@ bool lowers(const ir::Node& node) {
 Result<int> decompose_unlowered(ir::Graph& graph) {
   int total = 0;
   for (int round = 0; round < kMaxRounds; ++round) {
-    const int fired = TRY(rewrite_nodes(graph, [&](const ir::Node& node, ir::GraphBuilder& b) -> Result<std::optional<std::vector<ir::ValueId>>> {
-      if (lowers(node) || node.op->decompose == nullptr) return std::optional<std::vector<ir::ValueId>>();
-      ir::DecomposeContext context(node, b);
-      TRY(node.op->decompose(context).in(node.op->name));
-      return std::optional(context.results());
-    }));
+    const int fired = TRY(rewrite_nodes(graph,
+                                        [&](const ir::Node& node, ir::GraphBuilder& b)
+                                            -> Result<std::optional<std::vector<ir::ValueId>>> {
+                                          if (lowers(node) || node.op->decompose == nullptr)
+                                            return std::optional<std::vector<ir::ValueId>>();
+                                          ir::DecomposeContext context(node, b);
+                                          TRY(node.op->decompose(context).in(node.op->name));
+                                          return std::optional(context.results());
+                                        }));
     if (fired == 0) return total;
     total += fired;
   }

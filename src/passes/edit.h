@@ -1,4 +1,5 @@
-// edit.h: what passes share: looking around a graph and replacing nodes while its order stays right.
+// edit.h: what passes share: looking around a graph and replacing nodes while its order stays
+// right.
 #pragma once
 
 #include <functional>
@@ -16,7 +17,9 @@ class Neighbours {
   /// The node that makes `id`, when its op has this name; null otherwise.
   const ir::Node* producer(ir::ValueId id, std::string_view op) const;
   const ir::Node* producer(ir::ValueId id) const;
-  int producer_index(ir::ValueId id) const { return id == ir::kNoValue ? -1 : made_by_[static_cast<size_t>(id)]; }
+  int producer_index(ir::ValueId id) const {
+    return id == ir::kNoValue ? -1 : made_by_[static_cast<size_t>(id)];
+  }
   int uses(ir::ValueId id) const { return uses_[static_cast<size_t>(id)]; }
   /// Used once in all, by a node and not as an output of the graph.
   bool single_use(ir::ValueId id) const { return uses(id) == 1; }
@@ -29,7 +32,8 @@ class Neighbours {
 
 /// The value of a constant of one element, as a double.
 std::optional<double> scalar_constant(const ir::Graph& graph, ir::ValueId id);
-/// `a op b` where one side is a constant of one element: the other side and the number. `constant_side` 0 or 1.
+/// `a op b` where one side is a constant of one element: the other side and the number.
+/// `constant_side` 0 or 1.
 struct WithScalar {
   ir::ValueId value = ir::kNoValue;
   double number = 0;
@@ -37,10 +41,12 @@ struct WithScalar {
 };
 std::optional<WithScalar> with_scalar(const ir::Graph& graph, const ir::Node& node);
 
-/// Calls `rewrite(node, builder)` for each node in order. When it gives values, they stand for the node's outputs from there on and the
-/// nodes that the builder made take its place; nothing: the node stays. Returns how many nodes were replaced.
+/// Calls `rewrite(node, builder)` for each node in order. When it gives values, they stand for the
+/// node's outputs from there on and the nodes that the builder made take its place; nothing: the
+/// node stays. Returns how many nodes were replaced.
 Result<int> rewrite_nodes(ir::Graph& graph,
-                          const std::function<Result<std::optional<std::vector<ir::ValueId>>>(const ir::Node&, ir::GraphBuilder&)>& rewrite);
+                          const std::function<Result<std::optional<std::vector<ir::ValueId>>>(
+                              const ir::Node&, ir::GraphBuilder&)>& rewrite);
 
 /// Removes nodes none of whose outputs is used, again and again. Returns how many.
 int remove_dead_nodes(ir::Graph& graph);

@@ -15,7 +15,8 @@ bool travels_inside(const ir::Graph& graph, const ir::Node& user, ir::ValueId id
 }
 
 /// The group as a closed graph; `inputs` are its inputs in the outer graph.
-Result<ir::Graph> make_body(const ir::Graph& graph, const Group& group, const std::vector<ir::ValueId>& inputs) {
+Result<ir::Graph> make_body(const ir::Graph& graph, const Group& group,
+                            const std::vector<ir::ValueId>& inputs) {
   ir::Graph body;
   body.name = "body";
   std::map<ir::ValueId, ir::ValueId> inside;
@@ -33,7 +34,8 @@ Result<ir::Graph> make_body(const ir::Graph& graph, const Group& group, const st
     body.nodes.push_back(std::move(node));
   }
   body.outputs = {body.nodes.back().outputs[0]};
-  for (const ir::ValueId id : body.inputs) body.value(id).constant.reset();    // what comes from outside stays outside
+  for (const ir::ValueId id : body.inputs)
+    body.value(id).constant.reset();  // what comes from outside stays outside
   return body;
 }
 
@@ -44,7 +46,9 @@ std::vector<ir::ValueId> outside_inputs(const ir::Graph& graph, const Group& gro
   std::vector<ir::ValueId> inputs;
   for (const size_t n : group) {
     for (const ir::ValueId id : graph.nodes[n].inputs)
-      if (id != ir::kNoValue && !made.contains(id) && !travels_inside(graph, graph.nodes[n], id) && std::find(inputs.begin(), inputs.end(), id) == inputs.end()) inputs.push_back(id);
+      if (id != ir::kNoValue && !made.contains(id) && !travels_inside(graph, graph.nodes[n], id) &&
+          std::find(inputs.begin(), inputs.end(), id) == inputs.end())
+        inputs.push_back(id);
     made.insert(graph.nodes[n].outputs.begin(), graph.nodes[n].outputs.end());
   }
   return inputs;
@@ -71,7 +75,8 @@ Result<int> replace_groups(ir::Graph& graph, const std::vector<Group>& groups) {
     fused.name = graph.nodes[n].name;
     fused.inputs = inputs;
     fused.outputs = graph.nodes[n].outputs;
-    fused.attrs["body"] = std::make_shared<const ir::Graph>(TRY(make_body(graph, *found->second, inputs)));
+    fused.attrs["body"] =
+        std::make_shared<const ir::Graph>(TRY(make_body(graph, *found->second, inputs)));
     nodes.push_back(std::move(fused));
   }
   graph.nodes = std::move(nodes);

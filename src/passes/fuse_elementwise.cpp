@@ -1,4 +1,5 @@
-// fuse_elementwise: trees of elementwise nodes of one shape become one task; what lies between them never reaches memory.
+// fuse_elementwise: trees of elementwise nodes of one shape become one task; what lies between them
+// never reaches memory.
 #include <algorithm>
 #include <set>
 
@@ -8,12 +9,14 @@
 namespace tw::passes {
 namespace {
 
-constexpr size_t kMaxInputs = 8;     // operands of an elementwise task
-constexpr size_t kMaxNodes = 20;     // keeps the registers of a program far below the 32 that there are
+constexpr size_t kMaxInputs = 8;  // operands of an elementwise task
+constexpr size_t kMaxNodes =
+    20;  // keeps the registers of a program far below the 32 that there are
 
 class Grower {
  public:
-  explicit Grower(const ir::Graph& graph) : graph_(graph), around_(graph), taken_(graph.nodes.size(), false) {}
+  explicit Grower(const ir::Graph& graph)
+      : graph_(graph), around_(graph), taken_(graph.nodes.size(), false) {}
 
   /// The largest group that ends in node `root`, found by taking producers in while they fit.
   Group grow(size_t root) {
@@ -23,10 +26,14 @@ class Grower {
       const ir::ValueId id = open.back();
       open.pop_back();
       const int producer = around_.producer_index(id);
-      if (producer < 0 || !joins(static_cast<size_t>(producer), graph_.nodes[root].outputs[0], members)) continue;
+      if (producer < 0 ||
+          !joins(static_cast<size_t>(producer), graph_.nodes[root].outputs[0], members))
+        continue;
       std::set<size_t> more = members;
       more.insert(static_cast<size_t>(producer));
-      if (more.size() > kMaxNodes || outside_inputs(graph_, Group(more.begin(), more.end())).size() > kMaxInputs) continue;
+      if (more.size() > kMaxNodes ||
+          outside_inputs(graph_, Group(more.begin(), more.end())).size() > kMaxInputs)
+        continue;
       members = std::move(more);
       const auto& inputs = graph_.nodes[static_cast<size_t>(producer)].inputs;
       open.insert(open.end(), inputs.begin(), inputs.end());
@@ -42,9 +49,13 @@ class Grower {
   /// All uses of the node's result are members, and its result has the group's shape.
   bool joins(size_t node, ir::ValueId result, const std::set<size_t>& members) const {
     const ir::ValueId id = graph_.nodes[node].outputs[0];
-    if (taken_[node] || members.contains(node) || !is_pointwise(graph_.nodes[node]) || !same_shape(graph_, id, result)) return false;
+    if (taken_[node] || members.contains(node) || !is_pointwise(graph_.nodes[node]) ||
+        !same_shape(graph_, id, result))
+      return false;
     int inside = 0;
-    for (const size_t member : members) inside += static_cast<int>(std::count(graph_.nodes[member].inputs.begin(), graph_.nodes[member].inputs.end(), id));
+    for (const size_t member : members)
+      inside += static_cast<int>(
+          std::count(graph_.nodes[member].inputs.begin(), graph_.nodes[member].inputs.end(), id));
     return inside == around_.uses(id);
   }
 

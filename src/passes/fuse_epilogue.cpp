@@ -1,23 +1,27 @@
-// fuse_epilogue: elementwise nodes that follow a linear, matmul or conv run on its results while they are in cache. Each other operand
-// must be as large as the result, a row of its last dim, or one element, so that it can be read tile by tile.
+// fuse_epilogue: elementwise nodes that follow a linear, matmul or conv run on its results while
+// they are in cache. Each other operand must be as large as the result, a row of its last dim, or
+// one element, so that it can be read tile by tile.
 #include "passes/fuse_body.h"
 #include "passes/pipeline.h"
 
 namespace tw::passes {
 namespace {
 
-constexpr size_t kMaxExtra = 7;         // operands of the task besides its own
-constexpr size_t kMaxEpilogue = 12;     // nodes
+constexpr size_t kMaxExtra = 7;      // operands of the task besides its own
+constexpr size_t kMaxEpilogue = 12;  // nodes
 
 bool is_anchor(const ir::Graph& graph, const ir::Node& node) {
   const std::string_view op = node.op->name;
   if (op != "linear" && op != "matmul" && op != "conv") return false;
-  if (op == "matmul" && (graph.value(node.inputs[0]).type.shape.size() < 2 || graph.value(node.inputs[1]).type.shape.size() < 2)) return false;
+  if (op == "matmul" && (graph.value(node.inputs[0]).type.shape.size() < 2 ||
+                         graph.value(node.inputs[1]).type.shape.size() < 2))
+    return false;
   if (op == "conv" && ir::NodeView(node).attr_string("layout") != "nhwc") return false;
   return graph.value(node.outputs[0]).type.dtype == DType::kF32;
 }
 
-/// A gemm may see its result as rows, whatever dims were merged; a conv keeps its dims, so any broadcast along them will do.
+/// A gemm may see its result as rows, whatever dims were merged; a conv keeps its dims, so any
+/// broadcast along them will do.
 bool fits(const ir::Graph& graph, ir::ValueId operand, ir::ValueId result, bool keeps_dims) {
   const ir::Shape& own = graph.value(operand).type.shape;
   const ir::Shape& shape = graph.value(result).type.shape;
@@ -25,15 +29,21 @@ bool fits(const ir::Graph& graph, ir::ValueId operand, ir::ValueId result, bool 
   if (ir::element_count(own) == Dim(1) && own.size() <= 1) return true;
   if (ir::element_count(own) == shape.back() && own.back() == shape.back()) return true;
   bool broadcasts = keeps_dims && own.size() == shape.size();
-  for (size_t d = 0; broadcasts && d < own.size(); ++d) broadcasts = own[d] == shape[d] || own[d] == Dim(1);
+  for (size_t d = 0; broadcasts && d < own.size(); ++d)
+    broadcasts = own[d] == shape[d] || own[d] == Dim(1);
   return broadcasts;
 }
 
-/// The node can end the chain whose result is `result`: same shape and type, other operands that fit.
-bool extends(const ir::Graph& graph, const ir::Node& node, ir::ValueId result, ir::ValueId anchor_result, bool keeps_dims) {
-  if (!is_pointwise(node) || !same_shape(graph, node.outputs[0], anchor_result) || graph.value(node.outputs[0]).type.dtype != DType::kF32) return false;
+/// The node can end the chain whose result is `result`: same shape and type, other operands that
+/// fit.
+bool extends(const ir::Graph& graph, const ir::Node& node, ir::ValueId result,
+             ir::ValueId anchor_result, bool keeps_dims) {
+  if (!is_pointwise(node) || !same_shape(graph, node.outputs[0], anchor_result) ||
+      graph.value(node.outputs[0]).type.dtype != DType::kF32)
+    return false;
   for (const ir::ValueId id : node.inputs)
-    if (id != ir::kNoValue && id != result && !fits(graph, id, anchor_result, keeps_dims)) return false;
+    if (id != ir::kNoValue && id != result && !fits(graph, id, anchor_result, keeps_dims))
+      return false;
   return true;
 }
 
@@ -52,12 +62,17 @@ Result<int> fuse_epilogue(ir::Graph& graph) {
     Group group{n};
     const ir::ValueId anchor_result = graph.nodes[n].outputs[0];
     ir::ValueId result = anchor_result;
-    // A residual is used twice by one node at most; then the two uses are the same node and the chain may go on.
+    // A residual is used twice by one node at most; then the two uses are the same node and the
+    // chain may go on.
     while (group.size() <= kMaxEpilogue) {
       const auto& next = users[static_cast<size_t>(result)];
-      if (next.empty() || around.uses(result) != static_cast<int>(next.size()) || next.front() != next.back()) break;
+      if (next.empty() || around.uses(result) != static_cast<int>(next.size()) ||
+          next.front() != next.back())
+        break;
       const ir::Node& node = graph.nodes[next.front()];
-      if (taken[next.front()] || !extends(graph, node, result, anchor_result, graph.nodes[n].op->name == "conv")) break;
+      if (taken[next.front()] ||
+          !extends(graph, node, result, anchor_result, graph.nodes[n].op->name == "conv"))
+        break;
       Group longer = group;
       longer.push_back(next.front());
       if (outside_inputs(graph, longer).size() > kMaxExtra) break;

@@ -8,29 +8,31 @@ namespace tw::passes {
 namespace {
 
 constexpr Pass kPipeline[] = {
-    {"inline_known_if", inline_known_if},          // first: what only a branch hides is open to all others
-    {"fold_constants", fold_constants},            // later patterns match literals, not the arithmetic of shapes
-    {"remove_no_ops", remove_no_ops},              // an identity between two nodes hides every pattern
-    {"eliminate_common", eliminate_common},        // before fusions, which would tell equal nodes apart
-    {"eliminate_dead", eliminate_dead},            // uses are counted by what is needed
-    {"fuse_gelu", fuse_gelu},                      // before its parts go into larger fusions
-    {"fuse_hard_swish", fuse_hard_swish},          // likewise
-    {"fuse_linear", fuse_linear},                  // before attention: projections are no part of it
-    {"fuse_attention", fuse_attention},            // before decomposition, while softmax still stands
+    {"inline_known_if", inline_known_if},  // first: what only a branch hides is open to all others
+    {"fold_constants",
+     fold_constants},  // later patterns match literals, not the arithmetic of shapes
+    {"remove_no_ops", remove_no_ops},        // an identity between two nodes hides every pattern
+    {"eliminate_common", eliminate_common},  // before fusions, which would tell equal nodes apart
+    {"eliminate_dead", eliminate_dead},      // uses are counted by what is needed
+    {"fuse_gelu", fuse_gelu},                // before its parts go into larger fusions
+    {"fuse_hard_swish", fuse_hard_swish},    // likewise
+    {"fuse_linear", fuse_linear},            // before attention: projections are no part of it
+    {"fuse_attention", fuse_attention},      // before decomposition, while softmax still stands
     {"decompose_unlowered", decompose_unlowered},  // what follows sees only ops that lower
     {"fold_decomposed", fold_constants},           // decompositions compute on weights
-    {"merge_transposes", merge_transposes},        // attention and conv bring their own next to the exporter's
-    {"sink_transposes", sink_transposes},          // the rest moves down until it meets its inverse
-    {"merge_sunk", merge_transposes},              // which it meets here
-    {"fold_sunk", fold_constants},                 // constants that moved along
-    {"remove_moves", remove_no_ops},               // merged transposes may move nothing
-    {"fuse_linear_again", fuse_linear},            // decompositions make products too
-    {"fold_affine", fold_affine},                  // needs channels last; before epilogues take the nodes
+    {"merge_transposes",
+     merge_transposes},  // attention and conv bring their own next to the exporter's
+    {"sink_transposes", sink_transposes},  // the rest moves down until it meets its inverse
+    {"merge_sunk", merge_transposes},      // which it meets here
+    {"fold_sunk", fold_constants},         // constants that moved along
+    {"remove_moves", remove_no_ops},       // merged transposes may move nothing
+    {"fuse_linear_again", fuse_linear},    // decompositions make products too
+    {"fold_affine", fold_affine},          // needs channels last; before epilogues take the nodes
     {"fuse_hard_swish_again", fuse_hard_swish},    // normalisations in between are gone
     {"eliminate_common_again", eliminate_common},  // decompositions repeat each other
     {"eliminate_dead_again", eliminate_dead},      // the sources of merged transposes
-    {"fuse_epilogue", fuse_epilogue},              // before elementwise fusion, which would take its nodes
-    {"fuse_elementwise", fuse_elementwise},        // last: everything that is left between tasks
+    {"fuse_epilogue", fuse_epilogue},  // before elementwise fusion, which would take its nodes
+    {"fuse_elementwise", fuse_elementwise},  // last: everything that is left between tasks
 };
 
 Result<void> run(ir::Graph& graph, const PipelineOptions& options) {
@@ -43,8 +45,8 @@ Result<void> run(ir::Graph& graph, const PipelineOptions& options) {
   return {};
 }
 
-/// Inputs of a control node's body as the node sees them: captures and slices from its inputs, carried values from its outputs, whose
-/// types hold for every iteration.
+/// Inputs of a control node's body as the node sees them: captures and slices from its inputs,
+/// carried values from its outputs, whose types hold for every iteration.
 std::vector<ir::TensorType> body_input_types(const ir::Graph& graph, const ir::Node& node) {
   const ir::NodeView view(node);
   std::vector<ir::TensorType> types;
@@ -60,7 +62,8 @@ std::vector<ir::TensorType> body_input_types(const ir::Graph& graph, const ir::N
   const size_t n_sliced = loop ? 0 : static_cast<size_t>(view.attr_int("num_scan_inputs"));
   for (size_t i = (loop ? 2 : 0) + n_carried; i < node.inputs.size(); ++i) {
     types.push_back(in(i));
-    if (types.size() <= n_carried + n_sliced && !loop) types.back().shape.erase(types.back().shape.begin());
+    if (types.size() <= n_carried + n_sliced && !loop)
+      types.back().shape.erase(types.back().shape.begin());
   }
   return types;
 }

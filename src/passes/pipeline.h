@@ -1,4 +1,5 @@
-// pipeline.h: what happens to a graph between import and lowering. The order stands once, in pipeline.cpp, with a reason a line.
+// pipeline.h: what happens to a graph between import and lowering. The order stands once, in
+// pipeline.cpp, with a reason a line.
 #pragma once
 
 #include <functional>
@@ -11,7 +12,8 @@
 
 namespace tw::passes {
 
-/// How often it fired. A pass leaves a legal graph with the same meaning; run again at once it changes nothing.
+/// How often it fired. A pass leaves a legal graph with the same meaning; run again at once it
+/// changes nothing.
 using PassFunction = Result<int> (*)(ir::Graph&);
 
 struct Pass {
@@ -22,11 +24,13 @@ struct Pass {
 std::span<const Pass> pipeline();
 
 struct PipelineOptions {
-  std::set<std::string> skip;                                                      // passes by name
-  std::function<void(const char* pass, int fired, const ir::Graph&)> on_pass;      // after each; may be empty
+  std::set<std::string> skip;  // passes by name
+  std::function<void(const char* pass, int fired, const ir::Graph&)>
+      on_pass;  // after each; may be empty
 };
 
-/// Runs the pipeline over `graph` and, first, over the bodies of its control flow. Verifies after each pass: an error names the pass.
+/// Runs the pipeline over `graph` and, first, over the bodies of its control flow. Verifies after
+/// each pass: an error names the pass.
 Result<void> optimize(ir::Graph& graph, const PipelineOptions& options);
 
 /// The passes, each a file of its own.

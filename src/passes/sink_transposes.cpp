@@ -1,5 +1,6 @@
-// sink_transposes: moves transposes behind elementwise ops, concatenations and reductions, so that those between two convolutions meet
-// and cancel (merge_transposes): the graph between them then runs with channels last.
+// sink_transposes: moves transposes behind elementwise ops, concatenations and reductions, so that
+// those between two convolutions meet and cancel (merge_transposes): the graph between them then
+// runs with channels last.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -21,7 +22,8 @@ struct Moved {
 
 Permutation inverse(const Permutation& permutation) {
   Permutation out(permutation.size());
-  for (size_t d = 0; d < permutation.size(); ++d) out[static_cast<size_t>(permutation[d])] = static_cast<int64_t>(d);
+  for (size_t d = 0; d < permutation.size(); ++d)
+    out[static_cast<size_t>(permutation[d])] = static_cast<int64_t>(d);
   return out;
 }
 
@@ -63,7 +65,8 @@ class Sinker {
   }
 
   /// `id` as it is before the permutation; nothing when that would cost a real move.
-  Result<std::optional<ir::ValueId>> before(ir::ValueId id, const Permutation& permutation, ir::GraphBuilder& b) {
+  Result<std::optional<ir::ValueId>> before(ir::ValueId id, const Permutation& permutation,
+                                            ir::GraphBuilder& b) {
     const auto found = moved_.find(id);
     if (found != moved_.end()) return std::optional(found->second.source);
     if (id == ir::kNoValue) return std::optional(id);
@@ -71,8 +74,10 @@ class Sinker {
     const size_t rank = permutation.size();
     if (value.constant && value.constant->count() == 1) return std::optional(id);
     if (value.type.shape.size() > rank) return std::optional<ir::ValueId>();
-    const auto wide = std::count_if(value.type.shape.begin(), value.type.shape.end(), [](const Dim& d) { return !(d == Dim(1)); });
-    if (!value.constant && (wide > 2 || value.type.shape.size() != rank)) return std::optional<ir::ValueId>();
+    const auto wide = std::count_if(value.type.shape.begin(), value.type.shape.end(),
+                                    [](const Dim& d) { return !(d == Dim(1)); });
+    if (!value.constant && (wide > 2 || value.type.shape.size() != rank))
+      return std::optional<ir::ValueId>();
     ir::ValueId full = id;
     if (value.type.shape.size() < rank) {
       std::vector<int64_t> axes(rank - value.type.shape.size());
@@ -82,7 +87,9 @@ class Sinker {
     return std::optional(TRY(b.op("transpose", {full}, {{"perm", inverse(permutation)}})));
   }
 
-  Result<std::optional<std::vector<ir::ValueId>>> all_before(const ir::Node& node, const Permutation& permutation, ir::GraphBuilder& b) {
+  Result<std::optional<std::vector<ir::ValueId>>> all_before(const ir::Node& node,
+                                                             const Permutation& permutation,
+                                                             ir::GraphBuilder& b) {
     std::vector<ir::ValueId> inputs;
     for (const ir::ValueId id : node.inputs) {
       const auto source = TRY(before(id, permutation, b));
@@ -98,7 +105,8 @@ class Sinker {
     return std::optional(std::vector<ir::ValueId>{result});
   }
 
-  Rewritten sink_elementwise(const ir::Node& node, const Permutation& permutation, ir::GraphBuilder& b) {
+  Rewritten sink_elementwise(const ir::Node& node, const Permutation& permutation,
+                             ir::GraphBuilder& b) {
     if (shape(node.outputs[0]).size() != permutation.size()) return none();
     const auto inputs = TRY(all_before(node, permutation, b));
     if (!inputs) return none();
@@ -111,22 +119,28 @@ class Sinker {
     const auto inputs = TRY(all_before(node, permutation, b));
     int64_t axis = ir::NodeView(node).attr_int("axis");
     if (axis < 0) axis += static_cast<int64_t>(permutation.size());
-    return behind(TRY(b.op("concat", *inputs, {{"axis", permutation[static_cast<size_t>(axis)]}})), permutation, b);
+    return behind(TRY(b.op("concat", *inputs, {{"axis", permutation[static_cast<size_t>(axis)]}})),
+                  permutation, b);
   }
 
   Rewritten sink_reduce(const ir::Node& node, const Permutation& permutation, ir::GraphBuilder& b) {
     const ir::NodeView view(node);
-    if (view.attr_int("keepdims") == 0 || node.inputs.size() < 2 || !moved_.contains(node.inputs[0])) return none();
+    if (view.attr_int("keepdims") == 0 || node.inputs.size() < 2 ||
+        !moved_.contains(node.inputs[0]))
+      return none();
     const auto& known = graph_.value(node.inputs[1]).ints;
     if (!known || known->empty()) return none();
     std::vector<int64_t> axes;
     for (const Dim& dim : *known) {
       if (!dim.is_constant()) return none();
-      const int64_t axis = dim.constant() < 0 ? dim.constant() + static_cast<int64_t>(permutation.size()) : dim.constant();
+      const int64_t axis = dim.constant() < 0
+                               ? dim.constant() + static_cast<int64_t>(permutation.size())
+                               : dim.constant();
       axes.push_back(permutation[static_cast<size_t>(axis)]);
     }
     std::sort(axes.begin(), axes.end());
-    const ir::ValueId made = TRY(b.op(node.op->name, {moved_.at(node.inputs[0]).source, b.ints(axes)}, node.attrs));
+    const ir::ValueId made =
+        TRY(b.op(node.op->name, {moved_.at(node.inputs[0]).source, b.ints(axes)}, node.attrs));
     return behind(made, permutation, b);
   }
 
@@ -138,7 +152,8 @@ class Sinker {
 
 Result<int> sink_transposes(ir::Graph& graph) {
   Sinker sinker(graph);
-  const int fired = TRY(rewrite_nodes(graph, [&](const ir::Node& node, ir::GraphBuilder& b) { return sinker.rewrite(node, b); }));
+  const int fired = TRY(rewrite_nodes(
+      graph, [&](const ir::Node& node, ir::GraphBuilder& b) { return sinker.rewrite(node, b); }));
   remove_dead_nodes(graph);
   return fired;
 }

@@ -1,4 +1,5 @@
-// bytes.h: little-endian bytes out and in. The reader checks every length against what is left, so hostile bytes end in a sentence.
+// bytes.h: little-endian bytes out and in. The reader checks every length against what is left, so
+// hostile bytes end in a sentence.
 #pragma once
 
 #include <cstring>
@@ -32,7 +33,9 @@ class ByteWriter {
     const auto* p = reinterpret_cast<const std::byte*>(items.data());
     bytes_.insert(bytes_.end(), p, p + items.size_bytes());
   }
-  void align(size_t alignment) { bytes_.resize((bytes_.size() + alignment - 1) / alignment * alignment); }
+  void align(size_t alignment) {
+    bytes_.resize((bytes_.size() + alignment - 1) / alignment * alignment);
+  }
   const std::vector<std::byte>& bytes() const { return bytes_; }
 
  private:
@@ -41,7 +44,8 @@ class ByteWriter {
 
 class ByteReader {
  public:
-  ByteReader(std::span<const std::byte> bytes, std::string_view what) : bytes_(bytes), what_(what) {}
+  ByteReader(std::span<const std::byte> bytes, std::string_view what)
+      : bytes_(bytes), what_(what) {}
 
   template <class T>
     requires std::is_trivially_copyable_v<T>
@@ -66,7 +70,8 @@ class ByteReader {
     at_ = std::min(bytes_.size(), (at_ + 7) / 8 * 8);
     if (left() / sizeof(T) < count) return short_of(size_t{count} * sizeof(T));
     std::vector<T> items(count);
-    if (count > 0) std::memcpy(static_cast<void*>(items.data()), bytes_.data() + at_, count * sizeof(T));
+    if (count > 0)
+      std::memcpy(static_cast<void*>(items.data()), bytes_.data() + at_, count * sizeof(T));
     at_ += count * sizeof(T);
     return items;
   }
@@ -86,7 +91,8 @@ class ByteReader {
 
  private:
   Error short_of(size_t wanted) const {
-    return error(Code::kCorrupt, what_, " ends at byte ", bytes_.size(), ", expected ", wanted, " more behind byte ", at_);
+    return error(Code::kCorrupt, what_, " ends at byte ", bytes_.size(), ", expected ", wanted,
+                 " more behind byte ", at_);
   }
   std::span<const std::byte> bytes_;
   size_t at_ = 0;

@@ -1,4 +1,5 @@
-// check.h: a plan whose parts fit together: registers, program numbers, signatures, weights; and, on request, the proof of each program.
+// check.h: a plan whose parts fit together: registers, program numbers, signatures, weights; and,
+// on request, the proof of each program.
 #pragma once
 
 #include "plan/plan.h"

@@ -1,5 +1,5 @@
-// The plan file: a header, a table of sections, a checksum for every 4 MiB behind them, then the sections. Everything is found by
-// offsets from the table, so the file is mapped and used in place.
+// The plan file: a header, a table of sections, a checksum for every 4 MiB behind them, then the
+// sections. Everything is found by offsets from the table, so the file is mapped and used in place.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -23,10 +23,10 @@ struct Header {
   uint32_t version = kFormatVersion;
   uint32_t n_sections = 0;
   uint64_t file_bytes = 0;
-  uint64_t data_begin = 0;       // of the first section; a multiple of 4096
-  uint64_t n_chunks = 0;         // checksums, of the bytes from data_begin on
-  uint64_t table_hash = 0;       // of the section table and the chunk hashes
-  uint64_t header_hash = 0;      // of this header with this field 0
+  uint64_t data_begin = 0;   // of the first section; a multiple of 4096
+  uint64_t n_chunks = 0;     // checksums, of the bytes from data_begin on
+  uint64_t table_hash = 0;   // of the section table and the chunk hashes
+  uint64_t header_hash = 0;  // of this header with this field 0
 };
 static_assert(sizeof(Header) == 56);
 
@@ -55,8 +55,10 @@ std::span<const std::byte> chunk(std::span<const std::byte> data, size_t i) {
   return data.subspan(begin, std::min<size_t>(kChunkBytes, data.size() - begin));
 }
 
-/// The first chunk whose checksum is wrong, or nothing. Two threads: reading pages for the first time is the larger part.
-std::optional<size_t> find_bad_chunk(std::span<const std::byte> data, std::span<const uint64_t> expected) {
+/// The first chunk whose checksum is wrong, or nothing. Two threads: reading pages for the first
+/// time is the larger part.
+std::optional<size_t> find_bad_chunk(std::span<const std::byte> data,
+                                     std::span<const uint64_t> expected) {
   const auto check = [&](size_t first, size_t last) -> std::optional<size_t> {
     for (size_t i = first; i < last; ++i)
       if (hash(chunk(data, i)) != expected[i]) return i;
@@ -79,7 +81,8 @@ struct Opened {
 
   std::span<const std::byte> find(std::string_view name) const {
     for (const Section& section : sections)
-      if (std::string_view(section.name.data()) == name) return file->bytes().subspan(section.offset, section.bytes);
+      if (std::string_view(section.name.data()) == name)
+        return file->bytes().subspan(section.offset, section.bytes);
     return {};
   }
 };
@@ -92,25 +95,37 @@ Result<Opened> open_plan(const std::string& path) {
     return error(Code::kCorrupt, "is not a plan: it does not open with a plan's magic");
   Header& header = opened.header;
   std::memcpy(&header, bytes.data(), sizeof header);
-  if (header.version != kFormatVersion) return error(Code::kIncompatible, "is a plan of format version ", header.version, ", expected ", kFormatVersion);
-  if (header.header_hash != hash_of(header)) return error(Code::kCorrupt, "the header's checksum is wrong");
-  if (header.file_bytes != bytes.size()) return error(Code::kCorrupt, "has ", bytes.size(), " bytes, expected ", header.file_bytes);
-  const uint64_t table_bytes = header.n_sections * sizeof(Section) + header.n_chunks * sizeof(uint64_t);
-  if (header.n_sections > 64 || header.n_chunks > bytes.size() || header.data_begin > bytes.size() || sizeof(Header) + table_bytes > header.data_begin)
+  if (header.version != kFormatVersion)
+    return error(Code::kIncompatible, "is a plan of format version ", header.version, ", expected ",
+                 kFormatVersion);
+  if (header.header_hash != hash_of(header))
+    return error(Code::kCorrupt, "the header's checksum is wrong");
+  if (header.file_bytes != bytes.size())
+    return error(Code::kCorrupt, "has ", bytes.size(), " bytes, expected ", header.file_bytes);
+  const uint64_t table_bytes =
+      header.n_sections * sizeof(Section) + header.n_chunks * sizeof(uint64_t);
+  if (header.n_sections > 64 || header.n_chunks > bytes.size() ||
+      header.data_begin > bytes.size() || sizeof(Header) + table_bytes > header.data_begin)
     return error(Code::kCorrupt, "the section table does not fit the file");
   const auto table = bytes.subspan(sizeof(Header), table_bytes);
-  if (hash(table) != header.table_hash) return error(Code::kCorrupt, "the section table's checksum is wrong");
+  if (hash(table) != header.table_hash)
+    return error(Code::kCorrupt, "the section table's checksum is wrong");
   opened.sections.resize(header.n_sections);
-  std::memcpy(static_cast<void*>(opened.sections.data()), table.data(), header.n_sections * sizeof(Section));
+  std::memcpy(static_cast<void*>(opened.sections.data()), table.data(),
+              header.n_sections * sizeof(Section));
   for (const Section& section : opened.sections)
-    if (section.name.back() != '\0' || section.offset < header.data_begin || section.offset > bytes.size() || section.bytes > bytes.size() - section.offset)
+    if (section.name.back() != '\0' || section.offset < header.data_begin ||
+        section.offset > bytes.size() || section.bytes > bytes.size() - section.offset)
       return error(Code::kCorrupt, "a section lies outside the file");
   const auto data = bytes.subspan(header.data_begin);
-  if (header.n_chunks != (data.size() + kChunkBytes - 1) / kChunkBytes) return error(Code::kCorrupt, "has ", header.n_chunks, " checksums for ", data.size(), " bytes");
+  if (header.n_chunks != (data.size() + kChunkBytes - 1) / kChunkBytes)
+    return error(Code::kCorrupt, "has ", header.n_chunks, " checksums for ", data.size(), " bytes");
   std::vector<uint64_t> expected(header.n_chunks);
-  std::memcpy(expected.data(), table.data() + header.n_sections * sizeof(Section), header.n_chunks * sizeof(uint64_t));
+  std::memcpy(expected.data(), table.data() + header.n_sections * sizeof(Section),
+              header.n_chunks * sizeof(uint64_t));
   if (const auto bad = find_bad_chunk(data, expected))
-    return error(Code::kCorrupt, "bytes ", header.data_begin + *bad * kChunkBytes, " to ", std::min<uint64_t>(header.data_begin + (*bad + 1) * kChunkBytes, bytes.size()),
+    return error(Code::kCorrupt, "bytes ", header.data_begin + *bad * kChunkBytes, " to ",
+                 std::min<uint64_t>(header.data_begin + (*bad + 1) * kChunkBytes, bytes.size()),
                  " do not match their checksum");
   return opened;
 }
@@ -130,14 +145,20 @@ Result<int64_t> write_plan(const Plan& plan, const std::string& path) {
   put_hsd(hsd, plan.programs);
   put_names(names, plan);
   const std::pair<std::string_view, std::span<const std::byte>> parts[] = {
-      {"contract", contract.bytes()}, {"procedure", procedure.bytes()}, {"hsd", hsd.bytes()}, {"names", names.bytes()}, {"weights", plan.weights}};
+      {"contract", contract.bytes()},
+      {"procedure", procedure.bytes()},
+      {"hsd", hsd.bytes()},
+      {"names", names.bytes()},
+      {"weights", plan.weights}};
   Header header;
   header.n_sections = static_cast<uint32_t>(std::size(parts));
-  // The number of checksums moves the begin of the data only in whole pages, which does not change the number of checksums.
+  // The number of checksums moves the begin of the data only in whole pages, which does not change
+  // the number of checksums.
   uint64_t data_bytes = 0;
   for (const auto& [name, bytes] : parts) data_bytes = round_up(data_bytes) + bytes.size();
   header.n_chunks = (data_bytes + kChunkBytes - 1) / kChunkBytes;
-  header.data_begin = round_up(sizeof(Header) + header.n_sections * sizeof(Section) + header.n_chunks * sizeof(uint64_t));
+  header.data_begin = round_up(sizeof(Header) + header.n_sections * sizeof(Section) +
+                               header.n_chunks * sizeof(uint64_t));
   header.file_bytes = header.data_begin + data_bytes;
   ByteWriter table;
   uint64_t at = header.data_begin;
@@ -150,7 +171,8 @@ Result<int64_t> write_plan(const Plan& plan, const std::string& path) {
     table.put(section);
     at += bytes.size();
   }
-  // Checksums need the data in order: one pass that hashes, one that writes. The padding between sections is zero.
+  // Checksums need the data in order: one pass that hashes, one that writes. The padding between
+  // sections is zero.
   const auto for_each_part = [&](auto&& emit) -> Result<void> {
     static constexpr std::array<std::byte, kPage> kZeros{};
     uint64_t position = 0;
@@ -215,7 +237,8 @@ Result<Plan> read_plan(const std::string& path, bool verify_programs) {
 Result<std::vector<SectionSize>> plan_sections(const std::string& path) {
   const Opened opened = TRY(open_plan(path).in(cat("plan '", path, "'")));
   std::vector<SectionSize> sizes;
-  for (const Section& section : opened.sections) sizes.push_back({section.name.data(), static_cast<int64_t>(section.bytes)});
+  for (const Section& section : opened.sections)
+    sizes.push_back({section.name.data(), static_cast<int64_t>(section.bytes)});
   return sizes;
 }
 

@@ -1,4 +1,5 @@
-// plan.h: a compiled model: the programs, the procedure around them, the weights, and the contract that says where it may run.
+// plan.h: a compiled model: the programs, the procedure around them, the weights, and the contract
+// that says where it may run.
 #pragma once
 
 #include <functional>
@@ -12,11 +13,13 @@
 namespace tw::plan {
 
 inline constexpr uint32_t kFormatVersion = 1;
-/// Grows when a task kind's meaning or a record's bytes change; a plan of another number is refused.
+/// Grows when a task kind's meaning or a record's bytes change; a plan of another number is
+/// refused.
 inline constexpr uint32_t kKernelAbi = 1;
 inline constexpr char kHsdMagic[] = "HSD_MAGIC_HEADER_V2";
 
-/// What the plan was made for, as ordered (key, value) pairs: target, isa, builder, precision, model hash, options in full.
+/// What the plan was made for, as ordered (key, value) pairs: target, isa, builder, precision,
+/// model hash, options in full.
 using Contract = std::vector<std::pair<std::string, std::string>>;
 /// The value of `key`, or "".
 std::string_view contract_value(const Contract& contract, std::string_view key);
@@ -27,9 +30,9 @@ struct Plan {
   Procedure main;
   std::vector<task::Program> programs;
   std::vector<std::string> program_names;
-  std::span<const std::byte> weights;            // 64-byte aligned
-  std::vector<std::string> reports;              // what declined and why: one sentence a line (`explain`)
-  std::shared_ptr<const void> weights_owner;     // keeps `weights` alive
+  std::span<const std::byte> weights;  // 64-byte aligned
+  std::vector<std::string> reports;    // what declined and why: one sentence a line (`explain`)
+  std::shared_ptr<const void> weights_owner;  // keeps `weights` alive
 };
 
 /// Bytes of each section as stored, in file order.
@@ -40,8 +43,8 @@ struct SectionSize {
 
 /// Writes crash-safely; returns the size of the file. Equal plans give equal bytes.
 Result<int64_t> write_plan(const Plan& plan, const std::string& path);
-/// Maps the file, checks magic, version, sizes and every checksum. `verify_programs` also proves every program (the default for
-/// everything that will run). Weights stay in the mapping.
+/// Maps the file, checks magic, version, sizes and every checksum. `verify_programs` also proves
+/// every program (the default for everything that will run). Weights stay in the mapping.
 Result<Plan> read_plan(const std::string& path, bool verify_programs = true);
 Result<std::vector<SectionSize>> plan_sections(const std::string& path);
 /// True when the file opens with a plan's magic.

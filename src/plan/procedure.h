@@ -1,5 +1,6 @@
-// procedure.h: what the host does around programs. Most models are one Run step; sizes that only data can tell and control flow add
-// the others. Registers hold whole row-major tensors between steps.
+// procedure.h: what the host does around programs. Most models are one Run step; sizes that only
+// data can tell and control flow add the others. Registers hold whole row-major tensors between
+// steps.
 #pragma once
 
 #include <memory>
@@ -23,7 +24,8 @@ struct RunStep {
   std::vector<Register> inputs, outputs;
 };
 
-/// Element i of the integer tensor in `source` becomes the value of symbols[i]; with from_dims, its dimension i. An empty name skips.
+/// Element i of the integer tensor in `source` becomes the value of symbols[i]; with from_dims, its
+/// dimension i. An empty name skips.
 struct BindStep {
   Register source = kNoRegister;
   std::vector<std::string> symbols;
@@ -35,13 +37,15 @@ struct IfStep {
   Register condition = kNoRegister;
   std::vector<Register> inputs, outputs;
   std::shared_ptr<const Procedure> then_body, else_body;
-  std::string then_refusal, else_refusal;      // not empty: why that branch cannot run; taking it is an error
+  std::string then_refusal,
+      else_refusal;  // not empty: why that branch cannot run; taking it is an error
 };
 
-/// ONNX Loop: body(iteration i64, condition bool, carried..., captures...) -> (condition, carried..., scanned...). `outputs` are the
-/// last carried values, then the scanned values stacked on a new first axis.
+/// ONNX Loop: body(iteration i64, condition bool, carried..., captures...) -> (condition,
+/// carried..., scanned...). `outputs` are the last carried values, then the scanned values stacked
+/// on a new first axis.
 struct LoopStep {
-  Register trip_count = kNoRegister, condition = kNoRegister;     // each may be absent
+  Register trip_count = kNoRegister, condition = kNoRegister;  // each may be absent
   std::vector<Register> carried, captures, outputs;
   std::shared_ptr<const Procedure> body;
 };
@@ -71,7 +75,7 @@ struct Port {
 
 struct Procedure {
   uint32_t n_registers = 0;
-  std::vector<Port> inputs, outputs;                    // inputs stand in registers 0, 1, ..
+  std::vector<Port> inputs, outputs;  // inputs stand in registers 0, 1, ..
   std::vector<Register> output_registers;
   std::vector<ConstantRegister> constants;
   std::vector<Step> steps;

@@ -3,9 +3,11 @@
 namespace tw::plan {
 namespace {
 
-constexpr int kMaxDepth = 16;     // bodies inside bodies
+constexpr int kMaxDepth = 16;  // bodies inside bodies
 
-void put_registers(ByteWriter& out, const std::vector<Register>& list) { out.put_array<Register>(list); }
+void put_registers(ByteWriter& out, const std::vector<Register>& list) {
+  out.put_array<Register>(list);
+}
 
 void put_dims(ByteWriter& out, const std::vector<Dim>& shape) {
   out.put(static_cast<uint32_t>(shape.size()));
@@ -29,9 +31,11 @@ Result<Port> get_port(ByteReader& in) {
   Port port;
   port.name = TRY(in.get_text());
   port.dtype = TRY(in.get<DType>());
-  if (static_cast<int>(port.dtype) >= kDTypeCount) return error(Code::kCorrupt, "'", port.name, "' has an unknown type");
+  if (static_cast<int>(port.dtype) >= kDTypeCount)
+    return error(Code::kCorrupt, "'", port.name, "' has an unknown type");
   port.shape = TRY(get_dims(in));
-  if (port.shape.size() > kMaxRank) return error(Code::kCorrupt, "'", port.name, "' has rank ", port.shape.size());
+  if (port.shape.size() > kMaxRank)
+    return error(Code::kCorrupt, "'", port.name, "' has rank ", port.shape.size());
   return port;
 }
 
@@ -75,7 +79,8 @@ struct StepWriter {
     put_procedure(out, *s.body);
   }
   void operator()(const ScanStep& s) const {
-    for (const auto* list : {&s.states, &s.scanned, &s.captures, &s.outputs}) put_registers(out, *list);
+    for (const auto* list : {&s.states, &s.scanned, &s.captures, &s.outputs})
+      put_registers(out, *list);
     put_procedure(out, *s.body);
   }
 };
@@ -116,17 +121,20 @@ Result<Step> get_step(ByteReader& in, int depth) {
       LoopStep s;
       s.trip_count = TRY(in.get<Register>());
       s.condition = TRY(in.get<Register>());
-      for (auto* list : {&s.carried, &s.captures, &s.outputs}) *list = TRY(in.get_array<Register>());
+      for (auto* list : {&s.carried, &s.captures, &s.outputs})
+        *list = TRY(in.get_array<Register>());
       s.body = TRY(get_body(in, depth));
       return Step(std::move(s));
     }
     case 4: {
       ScanStep s;
-      for (auto* list : {&s.states, &s.scanned, &s.captures, &s.outputs}) *list = TRY(in.get_array<Register>());
+      for (auto* list : {&s.states, &s.scanned, &s.captures, &s.outputs})
+        *list = TRY(in.get_array<Register>());
       s.body = TRY(get_body(in, depth));
       return Step(std::move(s));
     }
-    default: return error(Code::kCorrupt, "unknown step ", kind);
+    default:
+      return error(Code::kCorrupt, "unknown step ", kind);
   }
 }
 
@@ -148,14 +156,19 @@ void put_program(ByteWriter& out, const task::Program& program) {
 
 Result<void> check_parametric(const task::Program& program) {
   const task::Parametric& table = program.parametric;
-  if (table.symbols.size() != table.sample.size()) return error(Code::kCorrupt, table.symbols.size(), " symbols with ", table.sample.size(), " sample sizes");
+  if (table.symbols.size() != table.sample.size())
+    return error(Code::kCorrupt, table.symbols.size(), " symbols with ", table.sample.size(),
+                 " sample sizes");
   for (const task::Patch& patch : table.patches)
-    if (task::index(patch.slot) >= program.slots.size() || patch.expression >= table.expressions.size() || patch.dim >= kMaxRank ||
+    if (task::index(patch.slot) >= program.slots.size() ||
+        patch.expression >= table.expressions.size() || patch.dim >= kMaxRank ||
         static_cast<int>(patch.field) > static_cast<int>(task::Patch::Field::kStorageBytes))
       return error(Code::kCorrupt, "a patch names a slot, dim or expression that is not there");
   for (const auto* list : {&program.inputs, &program.outputs})
     for (const task::SlotId id : *list)
-      if (task::index(id) >= program.slots.size()) return error(Code::kCorrupt, "the signature names slot ", task::index(id), " of ", program.slots.size());
+      if (task::index(id) >= program.slots.size())
+        return error(Code::kCorrupt, "the signature names slot ", task::index(id), " of ",
+                     program.slots.size());
   return {};
 }
 
@@ -174,7 +187,9 @@ Result<task::Program> get_program(ByteReader& in) {
   program.parametric.sample = TRY(in.get_array<int64_t>());
   program.parametric.expressions = TRY(get_dims(in));
   program.parametric.patches = TRY(in.get_array<task::Patch>());
-  if (program.n_counters > program.records.size()) return error(Code::kCorrupt, program.n_counters, " counters for ", program.records.size(), " tasks");
+  if (program.n_counters > program.records.size())
+    return error(Code::kCorrupt, program.n_counters, " counters for ", program.records.size(),
+                 " tasks");
   TRY(check_parametric(program));
   return program;
 }
@@ -193,9 +208,12 @@ void put_hsd(ByteWriter& out, const std::vector<task::Program>& programs) {
 
 Result<std::vector<task::Program>> get_hsd(ByteReader& in) {
   for (const char c : kHsdMagic)
-    if (TRY(in.get<char>()) != c) return error(Code::kCorrupt, "does not open with ", std::string_view(kHsdMagic));
+    if (TRY(in.get<char>()) != c)
+      return error(Code::kCorrupt, "does not open with ", std::string_view(kHsdMagic));
   const uint32_t abi = TRY(in.get<uint32_t>());
-  if (abi != kKernelAbi) return error(Code::kIncompatible, "task records are of version ", abi, ", expected ", kKernelAbi);
+  if (abi != kKernelAbi)
+    return error(Code::kIncompatible, "task records are of version ", abi, ", expected ",
+                 kKernelAbi);
   std::vector<task::Program> programs;
   const uint32_t n = TRY(in.get_count(16));
   for (uint32_t i = 0; i < n; ++i) {
@@ -241,13 +259,15 @@ Result<Procedure> get_procedure(ByteReader& in, int depth) {
     constant.reg = TRY(in.get<Register>());
     constant.dtype = TRY(in.get<DType>());
     const std::vector<int64_t> dims = TRY(in.get_array<int64_t>());
-    if (dims.size() > kMaxRank || static_cast<int>(constant.dtype) >= kDTypeCount) return error(Code::kCorrupt, "constant of rank ", dims.size());
+    if (dims.size() > kMaxRank || static_cast<int>(constant.dtype) >= kDTypeCount)
+      return error(Code::kCorrupt, "constant of rank ", dims.size());
     for (const int64_t dim : dims) constant.dims.push_back(dim);
     constant.offset_bytes = TRY(in.get<int64_t>());
     procedure.constants.push_back(constant);
   }
   const uint32_t n_steps = TRY(in.get_count(5));
-  for (uint32_t i = 0; i < n_steps; ++i) procedure.steps.push_back(TRY(get_step(in, depth).in(cat("step ", i))));
+  for (uint32_t i = 0; i < n_steps; ++i)
+    procedure.steps.push_back(TRY(get_step(in, depth).in(cat("step ", i))));
   return procedure;
 }
 

@@ -1,4 +1,5 @@
-// serialize.h: the sections of a plan as bytes. The HSD section holds what runs; names and reports are apart, so that they can be stripped.
+// serialize.h: the sections of a plan as bytes. The HSD section holds what runs; names and reports
+// are apart, so that they can be stripped.
 #pragma once
 
 #include "plan/bytes.h"

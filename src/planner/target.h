@@ -1,4 +1,5 @@
-// target.h: what the planner asks of a backend. Each backend implements it; api injects it, so the planner names none.
+// target.h: what the planner asks of a backend. Each backend implements it; api injects it, so the
+// planner names none.
 #pragma once
 
 #include <optional>
@@ -22,7 +23,9 @@ class TargetServices {
   /// "cpu avx512", "sm_90" ...: stands in the plan's contract.
   virtual std::string name() const = 0;
   /// How `weight`, operand `operand` of `task`, is stored; nothing: as it is.
-  virtual Result<std::optional<PackedWeight>> pack(const task::Record& task, std::string_view operand, const Tensor& weight) const = 0;
+  virtual Result<std::optional<PackedWeight>> pack(const task::Record& task,
+                                                   std::string_view operand,
+                                                   const Tensor& weight) const = 0;
 };
 
 }  // namespace tw::planner

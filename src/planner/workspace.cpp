@@ -29,7 +29,8 @@ SlotId Workspace::add_root(task::Space space, const ir::TensorType& type, std::s
   slot.info.space = space;
   slot.info.dtype = type.dtype;
   slot.info.root = id;
-  if (space == task::Space::kWeight || space == task::Space::kInput) slot.info.flags |= task::SlotInfo::kImmutable;
+  if (space == task::Space::kWeight || space == task::Space::kInput)
+    slot.info.flags |= task::SlotInfo::kImmutable;
   slot.dims = type.shape;
   slot.strides = row_major(type.shape);
   slot.storage_bytes = ir::element_count(type.shape) * Dim(size_bytes(type.dtype));
@@ -39,12 +40,14 @@ SlotId Workspace::add_root(task::Space space, const ir::TensorType& type, std::s
 }
 
 SlotId Workspace::add_weight(const std::string& name, const Tensor& tensor) {
-  const SlotId id = add_root(task::Space::kWeight, {tensor.dtype(), ir::to_shape(tensor.dims())}, name);
+  const SlotId id =
+      add_root(task::Space::kWeight, {tensor.dtype(), ir::to_shape(tensor.dims())}, name);
   weight_of_[id] = shared_.add_weight(name, tensor);
   return id;
 }
 
-SlotId Workspace::add_view(SlotId of, DType dtype, const ir::Shape& dims, const std::vector<Dim>& strides, const Dim& offset) {
+SlotId Workspace::add_view(SlotId of, DType dtype, const ir::Shape& dims,
+                           const std::vector<Dim>& strides, const Dim& offset) {
   const SlotId root = slot(of).info.root;
   const std::string name = slot(of).name;
   const SlotId id = add_root(slot(root).info.space, {dtype, dims}, name);
@@ -57,7 +60,8 @@ SlotId Workspace::add_view(SlotId of, DType dtype, const ir::Shape& dims, const 
 }
 
 void Workspace::add_task(task::Record record, std::string name) {
-  if (steps_.empty() || !std::holds_alternative<Segment>(steps_.back())) steps_.emplace_back(Segment{});
+  if (steps_.empty() || !std::holds_alternative<Segment>(steps_.back()))
+    steps_.emplace_back(Segment{});
   std::get<Segment>(steps_.back()).tasks.push_back({record, std::move(name)});
 }
 
@@ -79,15 +83,20 @@ void Workspace::remove_dead_tasks(const std::vector<SlotId>& outputs) {
       auto& tasks = std::get<Segment>(steps_[s]).tasks;
       for (size_t t = tasks.size(); t-- > 0;) {
         const auto all = task::operands(tasks[t].record);
-        const bool used = std::any_of(all.begin(), all.end(), [&](const task::Operand& o) { return o.mode != task::Mode::kRead && needed.contains(slot(o.slot).info.root); });
-        if (!used) tasks.erase(tasks.begin() + static_cast<long>(t));
+        const bool used = std::any_of(all.begin(), all.end(), [&](const task::Operand& o) {
+          return o.mode != task::Mode::kRead && needed.contains(slot(o.slot).info.root);
+        });
+        if (!used)
+          tasks.erase(tasks.begin() + static_cast<long>(t));
         else
           for (const task::Operand& o : all)
             if (o.mode != task::Mode::kWrite) needed.insert(slot(o.slot).info.root);
       }
     }
   }
-  std::erase_if(steps_, [](const Pending& step) { return std::holds_alternative<Segment>(step) && std::get<Segment>(step).tasks.empty(); });
+  std::erase_if(steps_, [](const Pending& step) {
+    return std::holds_alternative<Segment>(step) && std::get<Segment>(step).tasks.empty();
+  });
 }
 
 Result<void> Workspace::pack_weights() {
@@ -99,15 +108,20 @@ Result<void> Workspace::pack_weights() {
       for (const task::Operand& operand : task::operands(one.record)) {
         while (one.record.operands[position] != operand.slot) ++position;
         const SlotId id = operand.slot;
-        if (!weight_of_.contains(id)) continue;      // a view of a weight stays as it is
+        if (!weight_of_.contains(id)) continue;  // a view of a weight stays as it is
         const Tensor& tensor = shared_.weights[weight_of_[id]].tensor;
         auto packed = TRY(shared_.target.pack(one.record, operand.name, tensor).in(one.name));
         if (!packed) continue;
-        const auto key = std::pair(static_cast<const void*>(tensor.data()), cat("packed ", tensor.type_text(), " ", one.record.kind, operand.name));
+        const auto key =
+            std::pair(static_cast<const void*>(tensor.data()),
+                      cat("packed ", tensor.type_text(), " ", one.record.kind, operand.name));
         const auto [it, inserted] = shared_.weight_by_data.try_emplace(key, shared_.weights.size());
-        if (inserted) shared_.weights.push_back({slot(id).name, tensor, std::move(packed->bytes), packed->layout, 0});
+        if (inserted)
+          shared_.weights.push_back(
+              {slot(id).name, tensor, std::move(packed->bytes), packed->layout, 0});
         const std::string name = slot(id).name;
-        const SlotId copy = add_root(task::Space::kWeight, {tensor.dtype(), ir::to_shape(tensor.dims())}, name);
+        const SlotId copy =
+            add_root(task::Space::kWeight, {tensor.dtype(), ir::to_shape(tensor.dims())}, name);
         slot(copy).info.layout = packed->layout;
         slot(copy).storage_bytes = Dim(shared_.weights[it->second].stored_bytes());
         weight_of_[copy] = it->second;
@@ -126,12 +140,14 @@ plan::Register Workspace::register_of(SlotId root, plan::Procedure& procedure) {
   const auto weight = weight_of_.find(root);
   if (weight != weight_of_.end()) {
     const Tensor& tensor = shared_.weights[weight->second].tensor;
-    procedure.constants.push_back({it->second, tensor.dtype(), tensor.dims(), static_cast<int64_t>(weight->second)});
+    procedure.constants.push_back(
+        {it->second, tensor.dtype(), tensor.dims(), static_cast<int64_t>(weight->second)});
   }
   return it->second;
 }
 
-task::Draft Workspace::make_draft(const Segment& segment, const std::set<SlotId>& live_in, const std::set<SlotId>& live_out) const {
+task::Draft Workspace::make_draft(const Segment& segment, const std::set<SlotId>& live_in,
+                                  const std::set<SlotId>& live_out) const {
   task::Draft draft;
   draft.side = side_;
   std::map<SlotId, SlotId> id_of;
@@ -141,10 +157,14 @@ task::Draft Workspace::make_draft(const Segment& segment, const std::set<SlotId>
     task::Draft::Slot copy = slot(id);
     if (is_root(id)) {
       copy.info.root = static_cast<SlotId>(draft.slots.size());
-      if (weight_of_.contains(id)) copy.info.offset_bytes = static_cast<int64_t>(weight_of_.at(id));
-      else if (live_in.contains(id)) copy.info.space = task::Space::kInput, copy.info.flags |= task::SlotInfo::kImmutable;
-      else if (live_out.contains(id)) copy.info.space = task::Space::kOutput;
-      else copy.info.space = task::Space::kArena, copy.info.flags = 0;
+      if (weight_of_.contains(id))
+        copy.info.offset_bytes = static_cast<int64_t>(weight_of_.at(id));
+      else if (live_in.contains(id))
+        copy.info.space = task::Space::kInput, copy.info.flags |= task::SlotInfo::kImmutable;
+      else if (live_out.contains(id))
+        copy.info.space = task::Space::kOutput;
+      else
+        copy.info.space = task::Space::kArena, copy.info.flags = 0;
     } else {
       const SlotId root = self(slot(id).info.root, self);
       const task::SlotInfo& from = draft.slots[task::index(root)].info;
@@ -167,17 +187,22 @@ task::Draft Workspace::make_draft(const Segment& segment, const std::set<SlotId>
   return draft;
 }
 
-void Workspace::add_unwritten(const std::vector<SlotId>& outputs, const std::vector<Uses>& uses, std::vector<std::set<SlotId>>& live_out) const {
+void Workspace::add_unwritten(const std::vector<SlotId>& outputs, const std::vector<Uses>& uses,
+                              std::vector<std::set<SlotId>>& live_out) const {
   size_t last = steps_.size();
   while (last > 0 && !std::holds_alternative<Segment>(steps_[last - 1])) --last;
   for (const SlotId id : outputs) {
-    if (weight_of_.contains(id) || slot(id).info.space == task::Space::kInput || last == 0) continue;
-    const bool written = std::any_of(uses.begin(), uses.end(), [&](const Uses& u) { return u.writes.contains(id); });
+    if (weight_of_.contains(id) || slot(id).info.space == task::Space::kInput || last == 0)
+      continue;
+    const bool written =
+        std::any_of(uses.begin(), uses.end(), [&](const Uses& u) { return u.writes.contains(id); });
     if (!written) live_out[last - 1].insert(id);
   }
 }
 
-Result<plan::Procedure> Workspace::finish(const std::string& name, const std::vector<SlotId>& inputs, const std::vector<SlotId>& outputs) {
+Result<plan::Procedure> Workspace::finish(const std::string& name,
+                                          const std::vector<SlotId>& inputs,
+                                          const std::vector<SlotId>& outputs) {
   remove_dead_tasks(outputs);
   TRY(pack_weights());
   std::vector<Uses> uses(steps_.size());
@@ -185,7 +210,8 @@ Result<plan::Procedure> Workspace::finish(const std::string& name, const std::ve
     if (const auto* segment = std::get_if<Segment>(&steps_[s])) {
       for (const auto& one : segment->tasks)
         for (const task::Operand& operand : task::operands(one.record))
-          (operand.mode == task::Mode::kRead ? uses[s].reads : uses[s].writes).insert(slot(operand.slot).info.root);
+          (operand.mode == task::Mode::kRead ? uses[s].reads : uses[s].writes)
+              .insert(slot(operand.slot).info.root);
     } else if (const auto* bind = std::get_if<PendingBind>(&steps_[s])) {
       uses[s].reads.insert(slot(bind->source).info.root);
     } else {
@@ -194,19 +220,21 @@ Result<plan::Procedure> Workspace::finish(const std::string& name, const std::ve
       uses[s].writes.insert(control.outputs.begin(), control.outputs.end());
     }
   }
-  if (steps_.empty()) {      // outputs without elements need a run that makes them
+  if (steps_.empty()) {  // outputs without elements need a run that makes them
     steps_.emplace_back(Segment{});
     uses.emplace_back();
   }
   plan::Procedure procedure;
   for (const SlotId id : inputs) register_of(id, procedure);
-  std::set<SlotId> needed(outputs.begin(), outputs.end());      // roots that a later step or the caller reads
+  std::set<SlotId> needed(outputs.begin(),
+                          outputs.end());  // roots that a later step or the caller reads
   std::vector<std::set<SlotId>> live_out(steps_.size());
   for (size_t s = steps_.size(); s-- > 0;) {
     for (const SlotId id : uses[s].writes)
       if (needed.contains(id)) live_out[s].insert(id);
     for (const SlotId id : uses[s].reads)
-      if (!weight_of_.contains(id) || !std::holds_alternative<Segment>(steps_[s])) needed.insert(id);
+      if (!weight_of_.contains(id) || !std::holds_alternative<Segment>(steps_[s]))
+        needed.insert(id);
   }
   add_unwritten(outputs, uses, live_out);
   for (size_t s = 0; s < steps_.size(); ++s) {
@@ -227,19 +255,28 @@ Result<plan::Procedure> Workspace::finish(const std::string& name, const std::ve
       shared_.draft_names.push_back(cat(name, ".", s));
       procedure.steps.emplace_back(std::move(step));
     } else if (const auto* bind = std::get_if<PendingBind>(&steps_[s])) {
-      procedure.steps.emplace_back(plan::BindStep{register_of(slot(bind->source).info.root, procedure), bind->symbols, bind->from_dims});
+      procedure.steps.emplace_back(plan::BindStep{
+          register_of(slot(bind->source).info.root, procedure), bind->symbols, bind->from_dims});
     } else {
       const auto& control = std::get<PendingControl>(steps_[s]);
       const std::vector<plan::Register> in = regs(control.inputs), out = regs(control.outputs);
-      const auto part = [&](size_t begin, size_t end) { return std::vector<plan::Register>(in.begin() + static_cast<long>(begin), in.begin() + static_cast<long>(end)); };
+      const auto part = [&](size_t begin, size_t end) {
+        return std::vector<plan::Register>(in.begin() + static_cast<long>(begin),
+                                           in.begin() + static_cast<long>(end));
+      };
       if (control.kind == PendingControl::Kind::kIf)
-        procedure.steps.emplace_back(plan::IfStep{in[0], part(1, in.size()), out, control.bodies[0], control.bodies[1],
-                                                  control.then_refusal, control.else_refusal});
+        procedure.steps.emplace_back(plan::IfStep{in[0], part(1, in.size()), out, control.bodies[0],
+                                                  control.bodies[1], control.then_refusal,
+                                                  control.else_refusal});
       else if (control.kind == PendingControl::Kind::kLoop)
-        procedure.steps.emplace_back(plan::LoopStep{in[0], in[1], part(2, 2 + control.n_carried), part(2 + control.n_carried, in.size()), out, control.bodies[0]});
+        procedure.steps.emplace_back(plan::LoopStep{in[0], in[1], part(2, 2 + control.n_carried),
+                                                    part(2 + control.n_carried, in.size()), out,
+                                                    control.bodies[0]});
       else
-        procedure.steps.emplace_back(plan::ScanStep{part(0, control.n_carried), part(control.n_carried, control.n_carried + control.n_scanned),
-                                                    part(control.n_carried + control.n_scanned, in.size()), out, control.bodies[0]});
+        procedure.steps.emplace_back(plan::ScanStep{
+            part(0, control.n_carried),
+            part(control.n_carried, control.n_carried + control.n_scanned),
+            part(control.n_carried + control.n_scanned, in.size()), out, control.bodies[0]});
     }
   }
   for (const SlotId id : outputs) procedure.output_registers.push_back(register_of(id, procedure));

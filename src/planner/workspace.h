@@ -1,5 +1,6 @@
-// workspace.h: the state of one lowering: every slot of every segment in one table, tasks by step. Slots are split over drafts only
-// at the end, when it is known which storage lives across segments.
+// workspace.h: the state of one lowering: every slot of every segment in one table, tasks by step.
+// Slots are split over drafts only at the end, when it is known which storage lives across
+// segments.
 #pragma once
 
 #include <map>
@@ -21,10 +22,14 @@ struct PendingBind {
   bool from_dims = false;
 };
 struct PendingControl {
-  enum class Kind : uint8_t { kIf, kLoop, kScan };
+  enum class Kind : uint8_t {
+    kIf,
+    kLoop,
+    kScan
+  };
   Kind kind = Kind::kIf;
-  std::vector<task::SlotId> inputs;      // roots, kNoSlot where absent
-  std::vector<task::SlotId> outputs;     // roots
+  std::vector<task::SlotId> inputs;   // roots, kNoSlot where absent
+  std::vector<task::SlotId> outputs;  // roots
   std::string then_refusal, else_refusal;
   size_t n_carried = 0, n_scanned = 0;
   std::vector<std::shared_ptr<plan::Procedure>> bodies;
@@ -40,10 +45,12 @@ struct Uses {
 struct SharedOutput {
   const TargetServices& target;
   std::vector<Weight> weights;
-  std::map<std::pair<const void*, std::string>, size_t> weight_by_data;   // same bytes under the same type are stored once
+  std::map<std::pair<const void*, std::string>, size_t>
+      weight_by_data;  // same bytes under the same type are stored once
   std::vector<task::Draft> drafts;
   std::vector<std::string> draft_names;
-  std::vector<std::shared_ptr<plan::Procedure>> bodies;   // of If, Loop and Scan; their constants get offsets at the end
+  std::vector<std::shared_ptr<plan::Procedure>>
+      bodies;  // of If, Loop and Scan; their constants get offsets at the end
 
   size_t add_weight(const std::string& name, const Tensor& tensor);
 };
@@ -54,7 +61,8 @@ class Workspace {
 
   task::SlotId add_root(task::Space space, const ir::TensorType& type, std::string name);
   task::SlotId add_weight(const std::string& name, const Tensor& tensor);
-  task::SlotId add_view(task::SlotId of, DType dtype, const ir::Shape& dims, const std::vector<Dim>& strides, const Dim& offset);
+  task::SlotId add_view(task::SlotId of, DType dtype, const ir::Shape& dims,
+                        const std::vector<Dim>& strides, const Dim& offset);
   /// The weight behind a root of space kWeight.
   size_t weight_index(task::SlotId root) const { return weight_of_.at(root); }
 
@@ -66,16 +74,20 @@ class Workspace {
   const task::Draft::Slot& slot(task::SlotId id) const { return slots_[task::index(id)]; }
   bool is_root(task::SlotId id) const { return slot(id).info.root == id; }
 
-  /// Packs weights for their tasks, splits slots over drafts, turns slots between steps into registers.
-  Result<plan::Procedure> finish(const std::string& name, const std::vector<task::SlotId>& inputs, const std::vector<task::SlotId>& outputs);
+  /// Packs weights for their tasks, splits slots over drafts, turns slots between steps into
+  /// registers.
+  Result<plan::Procedure> finish(const std::string& name, const std::vector<task::SlotId>& inputs,
+                                 const std::vector<task::SlotId>& outputs);
 
  private:
   /// Removes tasks whose results nothing reads: shape arithmetic that views took over.
   void remove_dead_tasks(const std::vector<task::SlotId>& outputs);
   /// Outputs that no task writes (they have no elements) are made by the last segment.
-  void add_unwritten(const std::vector<task::SlotId>& outputs, const std::vector<Uses>& uses, std::vector<std::set<task::SlotId>>& live_out) const;
+  void add_unwritten(const std::vector<task::SlotId>& outputs, const std::vector<Uses>& uses,
+                     std::vector<std::set<task::SlotId>>& live_out) const;
   Result<void> pack_weights();
-  task::Draft make_draft(const Segment& segment, const std::set<task::SlotId>& live_in, const std::set<task::SlotId>& live_out) const;
+  task::Draft make_draft(const Segment& segment, const std::set<task::SlotId>& live_in,
+                         const std::set<task::SlotId>& live_out) const;
   plan::Register register_of(task::SlotId root, plan::Procedure& procedure);
 
   SharedOutput& shared_;

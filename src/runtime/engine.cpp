@@ -7,17 +7,27 @@ namespace {
 
 Result<cpu::Isa> choose_isa(const plan::Plan& plan, const EngineOptions& options) {
   const std::string_view target = plan::contract_value(plan.contract, "target");
-  if (!target.starts_with("cpu ")) return error(Code::kIncompatible, "the plan is for '", target, "', this engine runs 'cpu' plans");
+  if (!target.starts_with("cpu "))
+    return error(Code::kIncompatible, "the plan is for '", target,
+                 "', this engine runs 'cpu' plans");
   const std::string_view packed_for = target.substr(4);
   for (const cpu::Isa isa : cpu::kAllIsas) {
     if (packed_for != cpu::isa_name(isa)) continue;
-    if (!cpu::isa_supported(isa)) return error(Code::kIncompatible, "the plan wants ", packed_for, ", found ", cpu::isa_name(cpu::best_isa()));
-    if (options.isa && *options.isa != isa) return error(Code::kIncompatible, "the plan is packed for ", packed_for, ", asked to run as ", cpu::isa_name(*options.isa));
+    if (!cpu::isa_supported(isa))
+      return error(Code::kIncompatible, "the plan wants ", packed_for, ", found ",
+                   cpu::isa_name(cpu::best_isa()));
+    if (options.isa && *options.isa != isa)
+      return error(Code::kIncompatible, "the plan is packed for ", packed_for, ", asked to run as ",
+                   cpu::isa_name(*options.isa));
     return isa;
   }
-  if (packed_for != "portable") return error(Code::kIncompatible, "the plan wants instruction set '", packed_for, "', which is not known");
+  if (packed_for != "portable")
+    return error(Code::kIncompatible, "the plan wants instruction set '", packed_for,
+                 "', which is not known");
   const cpu::Isa isa = options.isa.value_or(cpu::best_isa());
-  if (!cpu::isa_supported(isa)) return error(Code::kIncompatible, "asked to run as ", cpu::isa_name(isa), ", found ", cpu::isa_name(cpu::best_isa()));
+  if (!cpu::isa_supported(isa))
+    return error(Code::kIncompatible, "asked to run as ", cpu::isa_name(isa), ", found ",
+                 cpu::isa_name(cpu::best_isa()));
   return isa;
 }
 
@@ -29,13 +39,16 @@ Result<std::shared_ptr<const Engine>> Engine::make(plan::Plan plan, const Engine
   engine->isa_ = isa;
   engine->max_instances_ = options.max_instances;
   ThreadPool::Options pool;
-  pool.n_workers = options.threads > 0 ? options.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  pool.n_workers = options.threads > 0
+                       ? options.threads
+                       : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   pool.spin_pauses = options.spin_pauses;
   engine->pool_ = std::make_unique<ThreadPool>(pool);
   return std::shared_ptr<const Engine>(std::move(engine));
 }
 
-Result<std::shared_ptr<const Instance>> Engine::instance(uint32_t program, const std::vector<int64_t>& symbol_values) const {
+Result<std::shared_ptr<const Instance>> Engine::instance(
+    uint32_t program, const std::vector<int64_t>& symbol_values) const {
   Key key{program, symbol_values};
   {
     const std::lock_guard lock(mutex_);
@@ -47,7 +60,8 @@ Result<std::shared_ptr<const Instance>> Engine::instance(uint32_t program, const
   }
   auto made = std::make_shared<Instance>();
   made->program = TRY(task::instantiate(plan_.programs[program], symbol_values));
-  auto* weights = const_cast<std::byte*>(plan_.weights.data());     // read only: the verifier has seen that no task writes them
+  auto* weights = const_cast<std::byte*>(
+      plan_.weights.data());  // read only: the verifier has seen that no task writes them
   made->executor = TRY(cpu::Executor::make(made->program, weights, cpu::kernels(isa_)));
   ++instances_made_;
   const std::lock_guard lock(mutex_);

@@ -1,5 +1,6 @@
-// engine.h: a plan made ready to run: programs for the sizes that came up, their memory, the threads. Engine is immutable to its users
-// and thread-safe; Context belongs to one caller at a time.
+// engine.h: a plan made ready to run: programs for the sizes that came up, their memory, the
+// threads. Engine is immutable to its users and thread-safe; Context belongs to one caller at a
+// time.
 #pragma once
 
 #include <atomic>
@@ -14,10 +15,11 @@
 namespace tw::runtime {
 
 struct EngineOptions {
-  int threads = 0;                         // 0: one a core
-  int spin_pauses = 500;                   // how long a thread without work watches before it sleeps
-  std::optional<cpu::Isa> isa;             // nothing: as the plan was packed, else the best of this machine
-  size_t max_instances = 256;              // programs kept for sizes that came up before; the longest unused goes first
+  int threads = 0;              // 0: one a core
+  int spin_pauses = 500;        // how long a thread without work watches before it sleeps
+  std::optional<cpu::Isa> isa;  // nothing: as the plan was packed, else the best of this machine
+  size_t max_instances =
+      256;  // programs kept for sizes that came up before; the longest unused goes first
 };
 
 /// One program at one set of sizes.
@@ -28,7 +30,8 @@ struct Instance {
 
 class Engine {
  public:
-  /// Fails with kIncompatible when the plan's target or instruction set is not this machine's (wanted and found).
+  /// Fails with kIncompatible when the plan's target or instruction set is not this machine's
+  /// (wanted and found).
   static Result<std::shared_ptr<const Engine>> make(plan::Plan plan, const EngineOptions& options);
 
   const plan::Plan& plan() const { return plan_; }
@@ -36,7 +39,8 @@ class Engine {
   ThreadPool& pool() const { return *pool_; }
 
   /// The program for these sizes, made when they are new. Thread-safe.
-  Result<std::shared_ptr<const Instance>> instance(uint32_t program, const std::vector<int64_t>& symbol_values) const;
+  Result<std::shared_ptr<const Instance>> instance(uint32_t program,
+                                                   const std::vector<int64_t>& symbol_values) const;
   /// How many instances were made since the engine was.
   int64_t instances_made() const { return instances_made_.load(); }
 
@@ -55,7 +59,7 @@ class Engine {
   std::unique_ptr<ThreadPool> pool_;
   mutable std::mutex mutex_;
   mutable std::map<Key, Entry> instances_;
-  mutable std::list<Key> recent_;          // front: used last
+  mutable std::list<Key> recent_;  // front: used last
   mutable std::atomic<int64_t> instances_made_{0};
 };
 
@@ -66,11 +70,14 @@ struct RunOptions {
 
 class Context {
  public:
-  explicit Context(std::shared_ptr<const Engine> engine) : engine_(std::move(engine)), workspace_(engine_->pool()) {}
+  explicit Context(std::shared_ptr<const Engine> engine)
+      : engine_(std::move(engine)), workspace_(engine_->pool()) {}
 
-  /// The outputs for these inputs, both in the order of the plan's signature. Fails, naming the input, on a wrong count, type or
-  /// shape, and with kInvalidArgument when another call is running.
-  Result<std::vector<Tensor>> run(const std::vector<Tensor>& inputs, const RunOptions& options = {});
+  /// The outputs for these inputs, both in the order of the plan's signature. Fails, naming the
+  /// input, on a wrong count, type or shape, and with kInvalidArgument when another call is
+  /// running.
+  Result<std::vector<Tensor>> run(const std::vector<Tensor>& inputs,
+                                  const RunOptions& options = {});
 
   /// Bytes that this context holds for intermediate tensors.
   int64_t arena_bytes() const { return arena_.dims().empty() ? 0 : arena_.bytes(); }
@@ -88,7 +95,7 @@ class Context {
   std::shared_ptr<const Engine> engine_;
   cpu::Workspace workspace_;
   Tensor arena_;
-  std::map<uint32_t, Cached> cached_;      // by program
+  std::map<uint32_t, Cached> cached_;  // by program
   std::atomic<bool> running_{false};
 };
 

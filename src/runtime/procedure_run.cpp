@@ -9,7 +9,8 @@ namespace tw::runtime {
 namespace {
 
 /// Sizes that a procedure's inputs show as bare symbols.
-void bind_inputs(const plan::Procedure& procedure, const std::vector<Tensor>& inputs, Symbols& symbols) {
+void bind_inputs(const plan::Procedure& procedure, const std::vector<Tensor>& inputs,
+                 Symbols& symbols) {
   for (size_t i = 0; i < inputs.size(); ++i)
     for (size_t d = 0; d < procedure.inputs[i].shape.size() && d < inputs[i].dims().size(); ++d)
       if (const auto symbol = procedure.inputs[i].shape[d].as_symbol()) {
@@ -18,13 +19,15 @@ void bind_inputs(const plan::Procedure& procedure, const std::vector<Tensor>& in
       }
 }
 
-std::vector<Tensor> pick(const std::vector<Tensor>& registers, const std::vector<plan::Register>& list) {
+std::vector<Tensor> pick(const std::vector<Tensor>& registers,
+                         const std::vector<plan::Register>& list) {
   std::vector<Tensor> tensors;
   for (const plan::Register reg : list) tensors.push_back(registers[reg]);
   return tensors;
 }
 
-void put(std::vector<Tensor>& registers, const std::vector<plan::Register>& list, std::vector<Tensor> tensors) {
+void put(std::vector<Tensor>& registers, const std::vector<plan::Register>& list,
+         std::vector<Tensor> tensors) {
   for (size_t i = 0; i < list.size(); ++i) registers[list[i]] = std::move(tensors[i]);
 }
 
@@ -36,7 +39,8 @@ Tensor scalar(DType dtype, int64_t value) {
   return tensor;
 }
 
-/// Tensors of equal type stacked on a new first axis; `none` gives type and shape when there are no items.
+/// Tensors of equal type stacked on a new first axis; `none` gives type and shape when there are no
+/// items.
 Result<Tensor> stack(const std::vector<Tensor>& items, const plan::Port& none) {
   Dims dims{static_cast<int64_t>(items.size())};
   if (items.empty()) {
@@ -47,8 +51,10 @@ Result<Tensor> stack(const std::vector<Tensor>& items, const plan::Port& none) {
   Tensor stacked = TRY(Tensor::try_make(items[0].dtype(), dims));
   for (size_t i = 0; i < items.size(); ++i) {
     if (!(items[i].dims() == items[0].dims()))
-      return error(Code::kInvalidArgument, "iteration ", i, " gives ", items[i].type_text(), ", the first gave ", items[0].type_text());
-    std::copy_n(items[i].data(), items[i].bytes(), stacked.mutable_data() + static_cast<int64_t>(i) * items[i].bytes());
+      return error(Code::kInvalidArgument, "iteration ", i, " gives ", items[i].type_text(),
+                   ", the first gave ", items[0].type_text());
+    std::copy_n(items[i].data(), items[i].bytes(),
+                stacked.mutable_data() + static_cast<int64_t>(i) * items[i].bytes());
   }
   return stacked;
 }
@@ -57,13 +63,15 @@ Tensor slice(const Tensor& tensor, int64_t i) {
   Dims dims;
   for (size_t d = 1; d < tensor.dims().size(); ++d) dims.push_back(tensor.dims()[d]);
   const int64_t bytes = element_count(dims) * size_bytes(tensor.dtype());
-  return Tensor::view(tensor.dtype(), dims, tensor.data() + i * bytes, std::make_shared<Tensor>(tensor));
+  return Tensor::view(tensor.dtype(), dims, tensor.data() + i * bytes,
+                      std::make_shared<Tensor>(tensor));
 }
 
 }  // namespace
 
 Result<std::byte*> ProcedureRun::arena(int64_t bytes) {
-  if (context_.arena_bytes() < bytes) context_.arena_ = TRY(Tensor::try_make(DType::kU8, Dims{bytes}).in("arena"));
+  if (context_.arena_bytes() < bytes)
+    context_.arena_ = TRY(Tensor::try_make(DType::kU8, Dims{bytes}).in("arena"));
   return context_.arena_.mutable_data();
 }
 
@@ -73,7 +81,8 @@ Result<void> ProcedureRun::step(const plan::RunStep& step, Frame& frame) {
   for (const plan::Register reg : step.inputs) dims.push_back(frame.registers[reg].dims());
   Context::Cached& cached = context_.cached_[step.program];
   if (!cached.instance || !(cached.input_dims == dims) || cached.symbols != frame.symbols) {
-    const std::vector<int64_t> values = TRY(task::bind_symbols(engine.plan().programs[step.program], dims, frame.symbols));
+    const std::vector<int64_t> values =
+        TRY(task::bind_symbols(engine.plan().programs[step.program], dims, frame.symbols));
     cached.instance = TRY(engine.instance(step.program, values));
     cached.input_dims = std::move(dims);
     cached.symbols = frame.symbols;
@@ -81,10 +90,12 @@ Result<void> ProcedureRun::step(const plan::RunStep& step, Frame& frame) {
   const Instance& instance = *cached.instance;
   std::vector<cpu::BoundSlot> bound;
   for (size_t i = 0; i < step.inputs.size(); ++i)
-    bound.push_back({instance.program.inputs[i], const_cast<std::byte*>(frame.registers[step.inputs[i]].data())});
+    bound.push_back({instance.program.inputs[i],
+                     const_cast<std::byte*>(frame.registers[step.inputs[i]].data())});
   std::vector<Tensor> outputs;
   for (const task::SlotId id : instance.program.outputs) {
-    outputs.push_back(TRY(Tensor::try_make(instance.program.slot(id).dtype, instance.program.slot(id).shape())));
+    outputs.push_back(
+        TRY(Tensor::try_make(instance.program.slot(id).dtype, instance.program.slot(id).shape())));
     bound.push_back({id, outputs.back().mutable_data()});
   }
   cpu::Bindings bindings;
@@ -106,9 +117,13 @@ Result<void> ProcedureRun::step(const plan::BindStep& step, Frame& frame) {
   for (size_t i = 0; i < step.symbols.size(); ++i) {
     if (step.symbols[i].empty()) continue;
     const int64_t limit = step.from_dims ? source.rank() : source.count();
-    if (static_cast<int64_t>(i) >= limit) return error(Code::kInvalidArgument, "'", step.symbols[i], "' has no source in ", source.type_text());
-    const int64_t value = step.from_dims ? source.dims()[i] : source.int_at(static_cast<int64_t>(i));
-    if (value < 0) return error(Code::kInvalidArgument, "a size becomes ", value, ", expected at least 0");
+    if (static_cast<int64_t>(i) >= limit)
+      return error(Code::kInvalidArgument, "'", step.symbols[i], "' has no source in ",
+                   source.type_text());
+    const int64_t value =
+        step.from_dims ? source.dims()[i] : source.int_at(static_cast<int64_t>(i));
+    if (value < 0)
+      return error(Code::kInvalidArgument, "a size becomes ", value, ", expected at least 0");
     std::erase_if(frame.symbols, [&](const auto& known) { return known.first == step.symbols[i]; });
     frame.symbols.emplace_back(step.symbols[i], value);
   }
@@ -117,19 +132,26 @@ Result<void> ProcedureRun::step(const plan::BindStep& step, Frame& frame) {
 
 Result<void> ProcedureRun::step(const plan::IfStep& step, Frame& frame) {
   const Tensor& condition = frame.registers[step.condition];
-  if (condition.count() != 1) return error(Code::kInvalidArgument, "a condition is ", condition.type_text(), ", expected one element");
+  if (condition.count() != 1)
+    return error(Code::kInvalidArgument, "a condition is ", condition.type_text(),
+                 ", expected one element");
   const bool taken = condition.int_at(0) != 0;
   const std::string& refusal = taken ? step.then_refusal : step.else_refusal;
   if (!refusal.empty())
-    return error(Code::kInvalidArgument, "the model's ", taken ? "then" : "else", " branch cannot run with these shapes: ", refusal);
+    return error(Code::kInvalidArgument, "the model's ", taken ? "then" : "else",
+                 " branch cannot run with these shapes: ", refusal);
   const plan::Procedure& body = taken ? *step.then_body : *step.else_body;
-  put(frame.registers, step.outputs, TRY(run(body, pick(frame.registers, step.inputs), frame.symbols)));
+  put(frame.registers, step.outputs,
+      TRY(run(body, pick(frame.registers, step.inputs), frame.symbols)));
   return {};
 }
 
 Result<void> ProcedureRun::step(const plan::LoopStep& step, Frame& frame) {
-  const int64_t trips = step.trip_count == plan::kNoRegister ? std::numeric_limits<int64_t>::max() : frame.registers[step.trip_count].int_at(0);
-  bool goes_on = step.condition == plan::kNoRegister || frame.registers[step.condition].int_at(0) != 0;
+  const int64_t trips = step.trip_count == plan::kNoRegister
+                            ? std::numeric_limits<int64_t>::max()
+                            : frame.registers[step.trip_count].int_at(0);
+  bool goes_on =
+      step.condition == plan::kNoRegister || frame.registers[step.condition].int_at(0) != 0;
   std::vector<Tensor> carried = pick(frame.registers, step.carried);
   const std::vector<Tensor> captures = pick(frame.registers, step.captures);
   std::vector<std::vector<Tensor>> scanned(step.outputs.size() - carried.size());
@@ -137,62 +159,82 @@ Result<void> ProcedureRun::step(const plan::LoopStep& step, Frame& frame) {
     std::vector<Tensor> inputs{scalar(DType::kI64, i), scalar(DType::kBool, 1)};
     inputs.insert(inputs.end(), carried.begin(), carried.end());
     inputs.insert(inputs.end(), captures.begin(), captures.end());
-    std::vector<Tensor> outputs = TRY(run(*step.body, std::move(inputs), frame.symbols).in(cat("iteration ", i)));
+    std::vector<Tensor> outputs =
+        TRY(run(*step.body, std::move(inputs), frame.symbols).in(cat("iteration ", i)));
     goes_on = outputs[0].int_at(0) != 0;
     for (size_t c = 0; c < carried.size(); ++c) carried[c] = std::move(outputs[1 + c]);
-    for (size_t s = 0; s < scanned.size(); ++s) scanned[s].push_back(std::move(outputs[1 + carried.size() + s]));
+    for (size_t s = 0; s < scanned.size(); ++s)
+      scanned[s].push_back(std::move(outputs[1 + carried.size() + s]));
   }
-  for (size_t s = 0; s < scanned.size(); ++s) carried.push_back(TRY(stack(scanned[s], step.body->outputs[1 + step.carried.size() + s])));
+  for (size_t s = 0; s < scanned.size(); ++s)
+    carried.push_back(TRY(stack(scanned[s], step.body->outputs[1 + step.carried.size() + s])));
   put(frame.registers, step.outputs, std::move(carried));
   return {};
 }
 
 Result<void> ProcedureRun::step(const plan::ScanStep& step, Frame& frame) {
   std::vector<Tensor> states = pick(frame.registers, step.states);
-  const std::vector<Tensor> sources = pick(frame.registers, step.scanned), captures = pick(frame.registers, step.captures);
+  const std::vector<Tensor> sources = pick(frame.registers, step.scanned),
+                            captures = pick(frame.registers, step.captures);
   std::vector<std::vector<Tensor>> scanned(step.outputs.size() - states.size());
   for (const Tensor& source : sources)
     if (source.rank() < 1 || source.dims()[0] != sources[0].dims()[0])
-      return error(Code::kInvalidArgument, "scanned values are ", source.type_text(), " and ", sources[0].type_text(), ", expected equal first dims");
+      return error(Code::kInvalidArgument, "scanned values are ", source.type_text(), " and ",
+                   sources[0].type_text(), ", expected equal first dims");
   for (int64_t i = 0; i < sources[0].dims()[0]; ++i) {
     std::vector<Tensor> inputs = states;
     for (const Tensor& source : sources) inputs.push_back(slice(source, i));
     inputs.insert(inputs.end(), captures.begin(), captures.end());
-    std::vector<Tensor> outputs = TRY(run(*step.body, std::move(inputs), frame.symbols).in(cat("iteration ", i)));
+    std::vector<Tensor> outputs =
+        TRY(run(*step.body, std::move(inputs), frame.symbols).in(cat("iteration ", i)));
     for (size_t c = 0; c < states.size(); ++c) states[c] = std::move(outputs[c]);
-    for (size_t s = 0; s < scanned.size(); ++s) scanned[s].push_back(std::move(outputs[states.size() + s]));
+    for (size_t s = 0; s < scanned.size(); ++s)
+      scanned[s].push_back(std::move(outputs[states.size() + s]));
   }
-  for (size_t s = 0; s < scanned.size(); ++s) states.push_back(TRY(stack(scanned[s], step.body->outputs[step.states.size() + s])));
+  for (size_t s = 0; s < scanned.size(); ++s)
+    states.push_back(TRY(stack(scanned[s], step.body->outputs[step.states.size() + s])));
   put(frame.registers, step.outputs, std::move(states));
   return {};
 }
 
-Result<std::vector<Tensor>> ProcedureRun::run(const plan::Procedure& procedure, std::vector<Tensor> inputs, Symbols symbols) {
+Result<std::vector<Tensor>> ProcedureRun::run(const plan::Procedure& procedure,
+                                              std::vector<Tensor> inputs, Symbols symbols) {
   bind_inputs(procedure, inputs, symbols);
   Frame frame{std::move(inputs), std::move(symbols)};
   frame.registers.resize(procedure.n_registers);
   const plan::Plan& plan = context_.engine().plan();
   for (const plan::ConstantRegister& constant : procedure.constants)
-    frame.registers[constant.reg] = Tensor::view(constant.dtype, constant.dims, plan.weights.data() + constant.offset_bytes, plan.weights_owner);
-  for (const plan::Step& one : procedure.steps) TRY(std::visit([&](const auto& s) { return step(s, frame); }, one));
+    frame.registers[constant.reg] =
+        Tensor::view(constant.dtype, constant.dims, plan.weights.data() + constant.offset_bytes,
+                     plan.weights_owner);
+  for (const plan::Step& one : procedure.steps)
+    TRY(std::visit([&](const auto& s) { return step(s, frame); }, one));
   return pick(frame.registers, procedure.output_registers);
 }
 
-Result<std::vector<Tensor>> Context::run(const std::vector<Tensor>& inputs, const RunOptions& options) {
-  if (running_.exchange(true)) return error(Code::kInvalidArgument, "the context is in use by another call; make one a thread");
+Result<std::vector<Tensor>> Context::run(const std::vector<Tensor>& inputs,
+                                         const RunOptions& options) {
+  if (running_.exchange(true))
+    return error(Code::kInvalidArgument,
+                 "the context is in use by another call; make one a thread");
   const auto finish = [this](int*) { running_ = false; };
   int token = 0;
   const std::unique_ptr<int, decltype(finish)> guard(&token, finish);
   const plan::Procedure& main = engine_->plan().main;
-  if (inputs.size() != main.inputs.size()) return error(Code::kInvalidArgument, "found ", inputs.size(), " inputs, expected ", main.inputs.size());
+  if (inputs.size() != main.inputs.size())
+    return error(Code::kInvalidArgument, "found ", inputs.size(), " inputs, expected ",
+                 main.inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     const plan::Port& port = main.inputs[i];
     const auto fail = [&] {
-      return error(Code::kInvalidArgument, "input '", port.name, "' is ", inputs[i].type_text(), ", expected ", port.dtype, "[", join(port.shape, ","), "]");
+      return error(Code::kInvalidArgument, "input '", port.name, "' is ", inputs[i].type_text(),
+                   ", expected ", port.dtype, "[", join(port.shape, ","), "]");
     };
-    if (inputs[i].dtype() != port.dtype || inputs[i].dims().size() != port.shape.size()) return fail();
+    if (inputs[i].dtype() != port.dtype || inputs[i].dims().size() != port.shape.size())
+      return fail();
     for (size_t d = 0; d < port.shape.size(); ++d)
-      if (port.shape[d].is_constant() && port.shape[d].constant() != inputs[i].dims()[d]) return fail();
+      if (port.shape[d].is_constant() && port.shape[d].constant() != inputs[i].dims()[d])
+        return fail();
   }
   return ProcedureRun(*this, options).run(main, inputs, {});
 }

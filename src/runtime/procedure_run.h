@@ -1,4 +1,5 @@
-// procedure_run.h: one run of a procedure: registers, the symbols bound so far, and a function a kind of step.
+// procedure_run.h: one run of a procedure: registers, the symbols bound so far, and a function a
+// kind of step.
 #pragma once
 
 #include "runtime/engine.h"
@@ -9,10 +10,12 @@ using Symbols = std::vector<std::pair<std::string, int64_t>>;
 
 class ProcedureRun {
  public:
-  ProcedureRun(Context& context, const RunOptions& options) : context_(context), options_(options) {}
+  ProcedureRun(Context& context, const RunOptions& options)
+      : context_(context), options_(options) {}
 
   /// `symbols` are those of the procedure around this one.
-  Result<std::vector<Tensor>> run(const plan::Procedure& procedure, std::vector<Tensor> inputs, Symbols symbols);
+  Result<std::vector<Tensor>> run(const plan::Procedure& procedure, std::vector<Tensor> inputs,
+                                  Symbols symbols);
 
  private:
   struct Frame {

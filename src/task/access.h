@@ -18,7 +18,11 @@ struct Box {
   friend bool operator==(const Box&, const Box&) = default;
 };
 
-enum class Mode : uint8_t { kRead, kWrite, kReadWrite };
+enum class Mode : uint8_t {
+  kRead,
+  kWrite,
+  kReadWrite
+};
 
 struct Access {
   SlotId slot = kNoSlot;
@@ -29,14 +33,15 @@ struct Access {
 };
 using AccessList = std::vector<Access>;
 
-/// How a tensor is cut into tiles: one index on each dim before `axis`, `chunk` of `axis`, all of the dims behind it.
-/// It follows from the dims alone, so that every machine and thread count cuts alike.
+/// How a tensor is cut into tiles: one index on each dim before `axis`, `chunk` of `axis`, all of
+/// the dims behind it. It follows from the dims alone, so that every machine and thread count cuts
+/// alike.
 struct Tiling {
   Dims dims;
   int64_t axis = 0;
   int64_t chunk = 1;
   int64_t n_chunks = 1;
-  int64_t n_tiles = 1;          // 0 for an empty tensor
+  int64_t n_tiles = 1;  // 0 for an empty tensor
   /// Cuts `dims` into tiles of about `target` elements. Only the first `n_outer` dims may be cut.
   static Tiling make(const Dims& dims, size_t n_outer, int64_t target = 16384);
   Box tile(int64_t i) const;

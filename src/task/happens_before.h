@@ -1,5 +1,6 @@
-// happens_before.h: which tasks are over, on every legal interleaving, when a given task starts. A clock holds for each queue how many
-// of its tasks are surely done; clocks follow from queue order and from waits.
+// happens_before.h: which tasks are over, on every legal interleaving, when a given task starts. A
+// clock holds for each queue how many of its tasks are surely done; clocks follow from queue order
+// and from waits.
 #pragma once
 
 #include <vector>
@@ -16,7 +17,8 @@ struct Position {
 
 class Clocks {
  public:
-  Clocks(size_t n_records, size_t n_queues) : n_queues_(n_queues), clocks_(n_records * n_queues, 0), positions_(n_records) {}
+  Clocks(size_t n_records, size_t n_queues)
+      : n_queues_(n_queues), clocks_(n_records * n_queues, 0), positions_(n_records) {}
 
   void set_position(size_t record, Position position) { positions_[record] = position; }
   Position position(size_t record) const { return positions_[record]; }
@@ -46,8 +48,9 @@ class Clocks {
 std::vector<uint32_t> seq_order(const Program& program);
 /// Positions from the queue table; clocks are left empty.
 Clocks make_clocks(const Program& program);
-/// The clocks that queue order and waits prove. Fails, naming the task, on a wait for a counter that is not there or that too few
-/// records of lower seq signal. The queue table and seq must be sound. `order` lists record indices by seq.
+/// The clocks that queue order and waits prove. Fails, naming the task, on a wait for a counter
+/// that is not there or that too few records of lower seq signal. The queue table and seq must be
+/// sound. `order` lists record indices by seq.
 Result<Clocks> known_order(const Program& program, const std::vector<uint32_t>& order);
 /// "task 12 (gemm of 'layers.0/q', tiles 0 to 4)".
 std::string describe_task(const Program& program, uint32_t record);

@@ -1,4 +1,5 @@
-// How each kind is cut into tiles and which boxes a tile touches. Cuts follow from the dims alone: the same on every machine.
+// How each kind is cut into tiles and which boxes a tile touches. Cuts follow from the dims alone:
+// the same on every machine.
 #include "task/kinds.h"
 
 #include <algorithm>
@@ -19,7 +20,8 @@ void write(AccessList& list, SlotId slot, Box box) {
   if (slot != kNoSlot) list.push_back({slot, Mode::kWrite, std::move(box)});
 }
 
-/// The part of a broadcast operand that belongs to `box` of the result: aligned at the last dim, dims of 1 repeat.
+/// The part of a broadcast operand that belongs to `box` of the result: aligned at the last dim,
+/// dims of 1 repeat.
 Box broadcast_box(const SlotInfo& operand, const Box& box) {
   Box part = Box::whole(operand);
   const size_t shift = box.begin.size() - part.begin.size();
@@ -52,7 +54,8 @@ static GemmGrid gemm_grid(const GemmTask& task, Slots slots) {
   GemmGrid grid{{}, 0, 0, 0, 0};
   for (size_t d = 0; d + 2 < c.size(); ++d) grid.batch.push_back(c[d]);
   const int64_t m = c[c.size() - 2], n = c[c.size() - 1];
-  // Blocks of 48 rows divide by every register tile (4, 6, 8, 12); 256 columns keep a block of b in the second-level cache.
+  // Blocks of 48 rows divide by every register tile (4, 6, 8, 12); 256 columns keep a block of b in
+  // the second-level cache.
   grid.rows = task.tile_rows > 0 ? task.tile_rows : 48;
   grid.cols = task.tile_cols > 0 ? task.tile_cols : 256;
   grid.row_blocks = (m + grid.rows - 1) / grid.rows;
@@ -126,10 +129,12 @@ static Tiling conv_tiling(const ConvTask& task, Slots slots) {
 int64_t ConvTask::n_tiles(Slots slots) const { return conv_tiling(*this, slots).n_tiles; }
 
 /// Input coordinates of the first spatial dim that outputs [begin, end) can read.
-static void window(Box& box, const SlotInfo& x, int64_t begin, int64_t end, int64_t kernel, int64_t stride, int64_t dilation, int64_t pad) {
+static void window(Box& box, const SlotInfo& x, int64_t begin, int64_t end, int64_t kernel,
+                   int64_t stride, int64_t dilation, int64_t pad) {
   const int64_t extent = x.dims[1];
   box.begin[1] = std::clamp<int64_t>(begin * stride - pad, 0, extent);
-  box.end[1] = std::clamp<int64_t>((end - 1) * stride - pad + (kernel - 1) * dilation + 1, box.begin[1], extent);
+  box.end[1] = std::clamp<int64_t>((end - 1) * stride - pad + (kernel - 1) * dilation + 1,
+                                   box.begin[1], extent);
 }
 
 Box ConvTask::tile(Slots slots, int64_t i) const { return conv_tiling(*this, slots).tile(i); }
@@ -149,9 +154,13 @@ void ConvTask::access(Slots slots, int64_t i, AccessList& list) const {
   write(list, y.id, box);
 }
 
-int64_t PoolTask::n_tiles(Slots slots) const { return Tiling::make(at(slots, y.id).shape(), 2, kRowTileElements).n_tiles; }
+int64_t PoolTask::n_tiles(Slots slots) const {
+  return Tiling::make(at(slots, y.id).shape(), 2, kRowTileElements).n_tiles;
+}
 
-Box PoolTask::tile(Slots slots, int64_t i) const { return Tiling::make(at(slots, y.id).shape(), 2, kRowTileElements).tile(i); }
+Box PoolTask::tile(Slots slots, int64_t i) const {
+  return Tiling::make(at(slots, y.id).shape(), 2, kRowTileElements).tile(i);
+}
 
 void PoolTask::access(Slots slots, int64_t i, AccessList& list) const {
   const Box box = tile(slots, i);
@@ -164,14 +173,16 @@ void PoolTask::access(Slots slots, int64_t i, AccessList& list) const {
   write(list, y.id, box);
 }
 
-// attention: a tile is one sequence, one head, a block of queries. Blocks of 64 keep scores in the first-level cache.
+// attention: a tile is one sequence, one head, a block of queries. Blocks of 64 keep scores in the
+// first-level cache.
 static constexpr int64_t kQueryBlock = 64;
 
 Box AttentionTask::tile(Slots slots, int64_t i) const {
   const Dims dims = at(slots, y.id).shape();
   const int64_t blocks = (dims[1] + kQueryBlock - 1) / kQueryBlock;
   const int64_t block = i % blocks, head = i / blocks % dims[2], batch = i / blocks / dims[2];
-  return {{batch, block * kQueryBlock, head, 0}, {batch + 1, std::min(dims[1], (block + 1) * kQueryBlock), head + 1, dims[3]}};
+  return {{batch, block * kQueryBlock, head, 0},
+          {batch + 1, std::min(dims[1], (block + 1) * kQueryBlock), head + 1, dims[3]}};
 }
 
 int64_t AttentionTask::n_tiles(Slots slots) const {
@@ -188,11 +199,13 @@ void AttentionTask::access(Slots slots, int64_t i, AccessList& list) const {
     const SlotInfo& keys = at(slots, operand.id);
     const int64_t group = at(slots, q.id).dims[2] / std::max<int64_t>(1, keys.dims[2]);
     const int64_t head = box.begin[2] / std::max<int64_t>(1, group);
-    read(list, operand.id, {{box.begin[0], 0, head, 0}, {box.end[0], keys.dims[1], head + 1, keys.dims[3]}});
+    read(list, operand.id,
+         {{box.begin[0], 0, head, 0}, {box.end[0], keys.dims[1], head + 1, keys.dims[3]}});
   }
   if (present(mask)) {
     const SlotInfo& m = at(slots, mask.id);
-    const Box scores{{box.begin[0], box.begin[2], box.begin[1], 0}, {box.end[0], box.end[2], box.end[1], at(slots, k.id).dims[1]}};
+    const Box scores{{box.begin[0], box.begin[2], box.begin[1], 0},
+                     {box.end[0], box.end[2], box.end[1], at(slots, k.id).dims[1]}};
     read(list, mask.id, broadcast_box(m, scores));
   }
   write(list, y.id, box);
@@ -224,9 +237,13 @@ void SoftmaxTask::access(Slots slots, int64_t i, AccessList& list) const {
   write(list, y.id, box);
 }
 
-int64_t ElementwiseTask::n_tiles(Slots slots) const { return row_tiling(at(slots, y[0].id), 0).n_tiles; }
+int64_t ElementwiseTask::n_tiles(Slots slots) const {
+  return row_tiling(at(slots, y[0].id), 0).n_tiles;
+}
 
-Box ElementwiseTask::tile(Slots slots, int64_t i) const { return row_tiling(at(slots, y[0].id), 0).tile(i); }
+Box ElementwiseTask::tile(Slots slots, int64_t i) const {
+  return row_tiling(at(slots, y[0].id), 0).tile(i);
+}
 
 void ElementwiseTask::access(Slots slots, int64_t i, AccessList& list) const {
   const Box box = tile(slots, i);
@@ -258,11 +275,13 @@ void ReduceTask::access(Slots slots, int64_t i, AccessList& list) const {
 
 int64_t GatherTask::n_tiles(Slots slots) const { return row_tiling(at(slots, y.id), 0).n_tiles; }
 
-Box GatherTask::tile(Slots slots, int64_t i) const { return row_tiling(at(slots, y.id), 0).tile(i); }
+Box GatherTask::tile(Slots slots, int64_t i) const {
+  return row_tiling(at(slots, y.id), 0).tile(i);
+}
 
 void GatherTask::access(Slots slots, int64_t i, AccessList& list) const {
   const Box box = tile(slots, i);
-  read_whole(list, slots, x.id);      // which elements depends on data
+  read_whole(list, slots, x.id);  // which elements depends on data
   read_whole(list, slots, index.id);
   write(list, y.id, box);
 }
@@ -283,13 +302,18 @@ void CopyTask::access(Slots slots, int64_t i, AccessList& list) const {
   write(list, y.id, box);
 }
 
-int64_t ResizeTask::n_tiles(Slots slots) const { return Tiling::make(at(slots, y.id).shape(), 2, kRowTileElements).n_tiles; }
+int64_t ResizeTask::n_tiles(Slots slots) const {
+  return Tiling::make(at(slots, y.id).shape(), 2, kRowTileElements).n_tiles;
+}
 
-Box ResizeTask::tile(Slots slots, int64_t i) const { return Tiling::make(at(slots, y.id).shape(), 2, kRowTileElements).tile(i); }
+Box ResizeTask::tile(Slots slots, int64_t i) const {
+  return Tiling::make(at(slots, y.id).shape(), 2, kRowTileElements).tile(i);
+}
 
 void ResizeTask::access(Slots slots, int64_t i, AccessList& list) const {
   const Box box = tile(slots, i);
-  Box part = Box::whole(at(slots, x.id));   // rows that a filter reaches are not worth telling apart from the image
+  Box part = Box::whole(
+      at(slots, x.id));  // rows that a filter reaches are not worth telling apart from the image
   part.begin[0] = box.begin[0];
   part.end[0] = box.end[0];
   read(list, x.id, part);
@@ -297,7 +321,8 @@ void ResizeTask::access(Slots slots, int64_t i, AccessList& list) const {
 }
 
 void RecurrentTask::access(Slots slots, int64_t, AccessList& list) const {
-  for (const In operand : {x, w, r, bias, lengths, h0, c0, peephole}) read_whole(list, slots, operand.id);
+  for (const In operand : {x, w, r, bias, lengths, h0, c0, peephole})
+    read_whole(list, slots, operand.id);
   for (const Out operand : {y, h, c})
     if (operand.id != kNoSlot) write(list, operand.id, Box::whole(at(slots, operand.id)));
 }
@@ -322,7 +347,8 @@ void SortTask::access(Slots slots, int64_t i, AccessList& list) const {
 
 // scan: every dim but `axis` may be cut; the tile keeps the axis whole.
 static Tiling scan_tiling(const ScanTask& task, Slots slots) {
-  return Tiling::make(at(slots, task.y.id).shape(), static_cast<size_t>(task.axis), kRowTileElements);
+  return Tiling::make(at(slots, task.y.id).shape(), static_cast<size_t>(task.axis),
+                      kRowTileElements);
 }
 
 int64_t ScanTask::n_tiles(Slots slots) const { return scan_tiling(*this, slots).n_tiles; }

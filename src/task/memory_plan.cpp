@@ -1,5 +1,6 @@
-// Places arena storage: first fit over life times, largest first. Life times are counted in seq, so that the result holds for
-// any number of workers; the waits that make it safe across queues are derived afterwards.
+// Places arena storage: first fit over life times, largest first. Life times are counted in seq, so
+// that the result holds for any number of workers; the waits that make it safe across queues are
+// derived afterwards.
 #include <algorithm>
 #include <limits>
 
@@ -31,7 +32,8 @@ std::vector<Life> life_times(const Program& program) {
   std::vector<Life> used;
   for (size_t i = 0; i < by_slot.size(); ++i) {
     const SlotInfo& slot = program.slots[i];
-    if (slot.space != Space::kArena || index(slot.root) != i || by_slot[i].first > by_slot[i].last) continue;
+    if (slot.space != Space::kArena || index(slot.root) != i || by_slot[i].first > by_slot[i].last)
+      continue;
     by_slot[i].root = slot.root;
     by_slot[i].bytes = (slot.storage_bytes + kAlignment - 1) / kAlignment * kAlignment;
     used.push_back(by_slot[i]);
@@ -39,7 +41,8 @@ std::vector<Life> life_times(const Program& program) {
   return used;
 }
 
-/// The lowest offset at which `life` meets no placed neighbour that is alive with it. `placed` is ordered by offset.
+/// The lowest offset at which `life` meets no placed neighbour that is alive with it. `placed` is
+/// ordered by offset.
 int64_t lowest_gap(const std::vector<const Life*>& placed, const Life& life) {
   int64_t offset = 0;
   for (const Life* other : placed) {
@@ -56,15 +59,19 @@ Result<void> plan_memory(Program& program) {
   std::vector<Life> lives = life_times(program);
   std::vector<Life*> order;
   for (Life& life : lives) order.push_back(&life);
-  std::stable_sort(order.begin(), order.end(), [](const Life* a, const Life* b) { return a->bytes > b->bytes; });
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Life* a, const Life* b) { return a->bytes > b->bytes; });
   std::vector<const Life*> placed;
   program.arena_bytes = 0;
   for (Life* life : order) {
     life->offset = lowest_gap(placed, *life);
     int64_t end = 0;
-    if (__builtin_add_overflow(life->offset, life->bytes, &end)) return error(Code::kOutOfMemory, "the arena passes 2^63 bytes");
+    if (__builtin_add_overflow(life->offset, life->bytes, &end))
+      return error(Code::kOutOfMemory, "the arena passes 2^63 bytes");
     program.arena_bytes = std::max(program.arena_bytes, end);
-    const auto at = std::upper_bound(placed.begin(), placed.end(), life, [](const Life* a, const Life* b) { return a->offset < b->offset; });
+    const auto at =
+        std::upper_bound(placed.begin(), placed.end(), life,
+                         [](const Life* a, const Life* b) { return a->offset < b->offset; });
     placed.insert(at, life);
     program.slots[index(life->root)].offset_bytes = life->offset;
   }

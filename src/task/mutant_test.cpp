@@ -1,4 +1,5 @@
-// Single faults in proved programs: the verifier rejects each, unless what is left still orders everything that has to be.
+// Single faults in proved programs: the verifier rejects each, unless what is left still orders
+// everything that has to be.
 #include <random>
 
 #include "task/happens_before.h"
@@ -14,7 +15,8 @@ Program tile_program(int workers) {
 }
 
 std::vector<Program> programs() {
-  std::vector<Program> list{value_or_fail(build_program(diamond(Dim(16)), {}, {}, {})), tile_program(3), tile_program(8)};
+  std::vector<Program> list{value_or_fail(build_program(diamond(Dim(16)), {}, {}, {})),
+                            tile_program(3), tile_program(8)};
   return list;
 }
 
@@ -66,7 +68,7 @@ TEST(Mutants, BuffersMovedOntoEachOtherAreRejected) {
 TEST(Mutants, AnOperandThatNamesAnotherSlotIsRejected) {
   Program program = value_or_fail(build_program(diamond(Dim(16)), {}, {}, {}));
   for (Record& record : program.records) {
-    const SlotId last = record.operands[8];       // the output of an elementwise task
+    const SlotId last = record.operands[8];  // the output of an elementwise task
     record.operands[8] = program.inputs[0];
     EXPECT_FALSE(verify(program).ok());
     record.operands[8] = static_cast<SlotId>(program.slots.size());

@@ -1,7 +1,7 @@
-// pointwise.h: the small programs that elementwise tasks run for each element, and that gemm and conv run on their results.
-// A program works on virtual registers; register i < n_inputs starts as operand i's element. A register is a float
-// (f32), a double (f64) or an integer (i64; bool is 0 or 1): floats of 16 and 8 bits are computed as f32, integers wrap to
-// their type when stored.
+// pointwise.h: the small programs that elementwise tasks run for each element, and that gemm and
+// conv run on their results. A program works on virtual registers; register i < n_inputs starts as
+// operand i's element. A register is a float (f32), a double (f64) or an integer (i64; bool is 0 or
+// 1): floats of 16 and 8 bits are computed as f32, integers wrap to their type when stored.
 #pragma once
 
 #include <cstdint>
@@ -14,37 +14,112 @@
 
 namespace tw::task {
 
-/// Append only: the numbers are in plan files. One line a group; float ops work lanes f32 and f64, int ops i64.
+/// Append only: the numbers are in plan files. One line a group; float ops work lanes f32 and f64,
+/// int ops i64.
 enum class PointOp : uint8_t {
-  // moves: copy (of the same lane), cast between lanes, literal, coordinate of the element on axis `imm_int` (i64)
-  kCopy, kCast, kLiteral, kIndex,
-  // arithmetic, both lanes: integer division truncates, mod has the sign of the divisor (fmod: of the dividend)
-  kAdd, kSub, kMul, kDiv, kMod, kFmod, kPow, kMin, kMax, kNeg, kAbs, kSign,
+  // moves: copy (of the same lane), cast between lanes, literal, coordinate of the element on axis
+  // `imm_int` (i64)
+  kCopy,
+  kCast,
+  kLiteral,
+  kIndex,
+  // arithmetic, both lanes: integer division truncates, mod has the sign of the divisor (fmod: of
+  // the dividend)
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kMod,
+  kFmod,
+  kPow,
+  kMin,
+  kMax,
+  kNeg,
+  kAbs,
+  kSign,
   // comparisons (any lane, result i64 0/1) and logic on i64
-  kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual, kAnd, kOr, kXor, kNot, kWhere,
-  kBitAnd, kBitOr, kBitXor, kBitNot, kShiftLeft, kShiftRight,
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  kAnd,
+  kOr,
+  kXor,
+  kNot,
+  kWhere,
+  kBitAnd,
+  kBitOr,
+  kBitXor,
+  kBitNot,
+  kShiftLeft,
+  kShiftRight,
   // floats
-  kExp, kLog, kSqrt, kRsqrt, kReciprocal, kTanh, kErf, kSigmoid, kSin, kCos, kTan, kAsin, kAcos, kAtan, kSinh, kCosh,
-  kAsinh, kAcosh, kAtanh, kFloor, kCeil, kRound, kTrunc, kIsNan, kIsInf, kSoftplus, kGelu, kGeluTanh, kSilu,
-  kRelu, kLeakyRelu, kElu, kHardSigmoid, kHardSwish, kClip, kMish, kCelu, kSelu, kThresholdedRelu,
+  kExp,
+  kLog,
+  kSqrt,
+  kRsqrt,
+  kReciprocal,
+  kTanh,
+  kErf,
+  kSigmoid,
+  kSin,
+  kCos,
+  kTan,
+  kAsin,
+  kAcos,
+  kAtan,
+  kSinh,
+  kCosh,
+  kAsinh,
+  kAcosh,
+  kAtanh,
+  kFloor,
+  kCeil,
+  kRound,
+  kTrunc,
+  kIsNan,
+  kIsInf,
+  kSoftplus,
+  kGelu,
+  kGeluTanh,
+  kSilu,
+  kRelu,
+  kLeakyRelu,
+  kElu,
+  kHardSigmoid,
+  kHardSwish,
+  kClip,
+  kMish,
+  kCelu,
+  kSelu,
+  kThresholdedRelu,
 };
 inline constexpr int kPointOpCount = static_cast<int>(PointOp::kThresholdedRelu) + 1;
 
-enum class Lane : uint8_t { kF32, kF64, kI64 };
+enum class Lane : uint8_t {
+  kF32,
+  kF64,
+  kI64
+};
 /// The lane that elements of `dtype` are computed in.
 Lane lane_of(DType dtype);
 
 /// 16 bytes. Parameters (leaky_relu's slope, clip's bounds ...) are immediates: alpha, beta.
 struct PointInstr {
   PointOp op = PointOp::kCopy;
-  Lane lane = Lane::kF32;        // of the operands
+  Lane lane = Lane::kF32;  // of the operands
   uint8_t dst = 0, a = 0, b = 0, c = 0;
-  DType dtype = DType::kF32;     // integers: the type whose width results wrap to; kCast: the type cast to
+  DType dtype =
+      DType::kF32;  // integers: the type whose width results wrap to; kCast: the type cast to
   uint8_t reserved = 0;
   union {
-    struct { float alpha, beta; };
+    struct {
+      float alpha, beta;
+    };
     int64_t imm_int;
-    double imm_double;           // kLiteral of a float lane
+    double imm_double;  // kLiteral of a float lane
   };
   constexpr PointInstr() : imm_int(0) {}
 };
@@ -55,7 +130,7 @@ inline constexpr int kMaxPointRegisters = 32;
 struct PointProgram {
   uint8_t n_inputs = 0;
   uint8_t n_registers = 0;
-  std::vector<uint8_t> outputs;      // the registers stored, in the order of the task's outputs
+  std::vector<uint8_t> outputs;  // the registers stored, in the order of the task's outputs
   std::vector<PointInstr> code;
 };
 

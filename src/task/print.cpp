@@ -6,8 +6,10 @@ namespace {
 
 template <class T>
 std::string value_text(const T& value) {
-  if constexpr (std::is_enum_v<T>) return cat(static_cast<int>(value));
-  else return cat(value);
+  if constexpr (std::is_enum_v<T>)
+    return cat(static_cast<int>(value));
+  else
+    return cat(value);
 }
 template <class T, size_t N>
 std::string value_text(const std::array<T, N>& values) {
@@ -29,21 +31,27 @@ std::string slot_line(const Program& program, size_t i) {
   }
   if (slot.layout == Layout::kPanels) line += " panels";
   line += slot.is_view() ? cat(" of s", index(slot.root), " +", slot.offset_bytes)
-                         : cat(" ", space_name(slot.space), " +", slot.offset_bytes, " ", slot.storage_bytes, " bytes");
-  if (i < program.slot_names.size() && !program.slot_names[i].empty()) line += cat("  # ", program.slot_names[i]);
+                         : cat(" ", space_name(slot.space), " +", slot.offset_bytes, " ",
+                               slot.storage_bytes, " bytes");
+  if (i < program.slot_names.size() && !program.slot_names[i].empty())
+    line += cat("  # ", program.slot_names[i]);
   return line;
 }
 
 std::string task_line(const Program& program, const Record& record) {
-  std::string line = cat("t", record.seq, " ", kind_name(record.kind), " tiles ", record.tile_begin, "..", record.tile_end);
+  std::string line = cat("t", record.seq, " ", kind_name(record.kind), " tiles ", record.tile_begin,
+                         "..", record.tile_end);
   visit(record, [&](const auto& task) {
     detail::for_each_operand(task, [&](const char* name, const auto& operand) {
       if (operand.id != kNoSlot) line += cat(" ", name, "=s", index(operand.id));
     });
-    detail::for_each_plain_field(task, [&](const char* name, const auto& field) { line += cat(" ", name, "=", value_text(field)); });
+    detail::for_each_plain_field(task, [&](const char* name, const auto& field) {
+      line += cat(" ", name, "=", value_text(field));
+    });
     return 0;
   });
-  for (size_t w = 0; w < record.n_waits; ++w) line += cat(" wait c", record.waits[w].counter, ">=", record.waits[w].target);
+  for (size_t w = 0; w < record.n_waits; ++w)
+    line += cat(" wait c", record.waits[w].counter, ">=", record.waits[w].target);
   if (record.signal != kNoCounter) line += cat(" signal c", record.signal);
   if (record.op < program.op_names.size()) line += cat("  # ", program.op_names[record.op]);
   return line;
@@ -52,15 +60,18 @@ std::string task_line(const Program& program, const Record& record) {
 }  // namespace
 
 std::string print(const Program& program) {
-  std::string text = cat("program: ", program.records.size(), " tasks, ", program.queues.size(), " queues, ", program.n_counters, " counters, arena ",
-                         program.arena_bytes, " bytes\n");
+  std::string text =
+      cat("program: ", program.records.size(), " tasks, ", program.queues.size(), " queues, ",
+          program.n_counters, " counters, arena ", program.arena_bytes, " bytes\n");
   for (size_t s = 0; s < program.parametric.symbols.size(); ++s)
-    text += cat("symbol ", program.parametric.symbols[s], " = ", program.parametric.sample[s], "\n");
+    text +=
+        cat("symbol ", program.parametric.symbols[s], " = ", program.parametric.sample[s], "\n");
   for (size_t i = 0; i < program.slots.size(); ++i) text += slot_line(program, i) + "\n";
   for (size_t q = 0; q < program.queues.size(); ++q) {
     text += cat("queue ", q, "\n");
     const Queue& queue = program.queues[q];
-    for (uint32_t i = queue.first; i < queue.first + queue.count; ++i) text += "  " + task_line(program, program.records[i]) + "\n";
+    for (uint32_t i = queue.first; i < queue.first + queue.count; ++i)
+      text += "  " + task_line(program, program.records[i]) + "\n";
   }
   return text;
 }

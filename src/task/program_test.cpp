@@ -9,7 +9,9 @@ BuildOptions tiles_for(int workers) {
   return options;
 }
 
-Program diamond_program(int64_t rows) { return value_or_fail(build_program(diamond(Dim::symbol("rows")), {"rows"}, {rows}, {})); }
+Program diamond_program(int64_t rows) {
+  return value_or_fail(build_program(diamond(Dim::symbol("rows")), {"rows"}, {rows}, {}));
+}
 
 bool alive_together(const Program& program, SlotId a, SlotId b) {
   uint32_t first[2] = {~0U, ~0U}, last[2] = {0, 0};
@@ -28,8 +30,11 @@ TEST(MemoryPlan, BuffersAliveTogetherNeverOverlap) {
   for (size_t a = 0; a < program.slots.size(); ++a)
     for (size_t b = a + 1; b < program.slots.size(); ++b) {
       const SlotInfo &x = program.slots[a], &y = program.slots[b];
-      if (x.space != Space::kArena || y.space != Space::kArena || !alive_together(program, x.root, y.root)) continue;
-      EXPECT_TRUE(x.offset_bytes + x.storage_bytes <= y.offset_bytes || y.offset_bytes + y.storage_bytes <= x.offset_bytes);
+      if (x.space != Space::kArena || y.space != Space::kArena ||
+          !alive_together(program, x.root, y.root))
+        continue;
+      EXPECT_TRUE(x.offset_bytes + x.storage_bytes <= y.offset_bytes ||
+                  y.offset_bytes + y.storage_bytes <= x.offset_bytes);
     }
 }
 
@@ -41,7 +46,9 @@ TEST(MemoryPlan, MemoryIsUsedAgainAfterTheLastRead) {
 
 TEST(Build, AProgramThatWasBuiltIsProved) {
   EXPECT_TRUE(verify(diamond_program(8)).ok());
-  for (const int workers : {2, 8, 132}) EXPECT_TRUE(verify(value_or_fail(build_program(two_gemms(200), {}, {}, tiles_for(workers)))).ok());
+  for (const int workers : {2, 8, 132})
+    EXPECT_TRUE(
+        verify(value_or_fail(build_program(two_gemms(200), {}, {}, tiles_for(workers)))).ok());
 }
 
 TEST(Build, TilesOfAnOpAreSharedByTheWorkers) {
@@ -83,7 +90,8 @@ TEST(Region, ViewsOfOneStorageAreComparedExactly) {
   const SlotId x = b.input({Dim(4), Dim(2)}, "a"), z = b.input({Dim(4), Dim(4)}, "b");
   b.emit(CopyTask{{x}, {left}}, "left");
   b.emit(CopyTask{{z}, {right}}, "right");
-  EXPECT_TRUE(verify(value_or_fail(build_program(b.draft, {}, {}, {}))).ok());   // two halves, every element once
+  EXPECT_TRUE(verify(value_or_fail(build_program(b.draft, {}, {}, {})))
+                  .ok());  // two halves, every element once
 }
 
 TEST(Verify, AnOutputThatIsNotWrittenInFullIsRefused) {

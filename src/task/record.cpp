@@ -58,8 +58,9 @@ int64_t n_tiles(const Record& record, Slots slots) {
 void access(const Record& record, Slots slots, AccessList& list) {
   const int64_t total = n_tiles(record, slots);
   if (record.tile_begin == 0 && record.tile_end == total) {
-    // A whole op touches whole operands: the common case, and the quick one. Operands that a tile does not cover in full
-    // (a strided convolution's last rows) make this larger than the union of tiles, which is safe for reads; outputs are exact.
+    // A whole op touches whole operands: the common case, and the quick one. Operands that a tile
+    // does not cover in full (a strided convolution's last rows) make this larger than the union of
+    // tiles, which is safe for reads; outputs are exact.
     for (const Operand& operand : operands(record)) {
       Box box = Box::whole(slots[index(operand.slot)]);
       if (box.count() > 0) list.push_back({operand.slot, operand.mode, std::move(box)});

@@ -1,5 +1,6 @@
-// record.h: one task as 128 immutable bytes, shared by all contexts and by every executor; no pointer inside. Records are made from
-// and turned back into the structs of kinds.h; both directions follow from the structs' fields().
+// record.h: one task as 128 immutable bytes, shared by all contexts and by every executor; no
+// pointer inside. Records are made from and turned back into the structs of kinds.h; both
+// directions follow from the structs' fields().
 #pragma once
 
 #include <cstring>
@@ -12,7 +13,7 @@ namespace tw::task {
 
 struct Wait {
   uint32_t counter = 0;
-  int32_t target = 0;      // met when int32(value - target) >= 0; targets of a later epoch are larger
+  int32_t target = 0;  // met when int32(value - target) >= 0; targets of a later epoch are larger
 };
 
 inline constexpr size_t kMaxOperands = 12;
@@ -21,11 +22,11 @@ inline constexpr size_t kPayloadBytes = 48;
 inline constexpr uint32_t kNoCounter = 0xffffffffU;
 
 struct Record {
-  uint8_t kind = 0;              // index into Tasks
-  uint8_t variant = 0;           // of the executor's kernel; 0 is always right
+  uint8_t kind = 0;     // index into Tasks
+  uint8_t variant = 0;  // of the executor's kernel; 0 is always right
   uint8_t n_waits = 0;
   uint8_t flags = 0;
-  uint32_t seq = 0;              // place in the one proved linear order
+  uint32_t seq = 0;  // place in the one proved linear order
   uint32_t tile_begin = 0, tile_end = 0;
   SlotId operands[kMaxOperands];
   Wait waits[kMaxWaits];
@@ -48,21 +49,37 @@ struct TaskList {
     return number;
   }
 };
-using Tasks = TaskList<JoinTask, GemmTask, ConvTask, PoolTask, AttentionTask, NormTask, SoftmaxTask, ElementwiseTask, ReduceTask,
-                       GatherTask, ScatterTask, CopyTask, ResizeTask, RecurrentTask, NonZeroTask, SortTask, ScanTask>;
+using Tasks = TaskList<JoinTask, GemmTask, ConvTask, PoolTask, AttentionTask, NormTask, SoftmaxTask,
+                       ElementwiseTask, ReduceTask, GatherTask, ScatterTask, CopyTask, ResizeTask,
+                       RecurrentTask, NonZeroTask, SortTask, ScanTask>;
 
 namespace detail {
 
-template <class T> inline constexpr bool kIsOperand = false;
-template <> inline constexpr bool kIsOperand<In> = true;
-template <> inline constexpr bool kIsOperand<Out> = true;
-template <> inline constexpr bool kIsOperand<InOut> = true;
-template <class T, size_t N> inline constexpr bool kIsOperand<std::array<T, N>> = kIsOperand<T>;
+template <class T>
+inline constexpr bool kIsOperand = false;
+template <>
+inline constexpr bool kIsOperand<In> = true;
+template <>
+inline constexpr bool kIsOperand<Out> = true;
+template <>
+inline constexpr bool kIsOperand<InOut> = true;
+template <class T, size_t N>
+inline constexpr bool kIsOperand<std::array<T, N>> = kIsOperand<T>;
 
-template <class T> struct OperandRole;
-template <> struct OperandRole<In> { static constexpr Mode kMode = Mode::kRead; };
-template <> struct OperandRole<Out> { static constexpr Mode kMode = Mode::kWrite; };
-template <> struct OperandRole<InOut> { static constexpr Mode kMode = Mode::kReadWrite; };
+template <class T>
+struct OperandRole;
+template <>
+struct OperandRole<In> {
+  static constexpr Mode kMode = Mode::kRead;
+};
+template <>
+struct OperandRole<Out> {
+  static constexpr Mode kMode = Mode::kWrite;
+};
+template <>
+struct OperandRole<InOut> {
+  static constexpr Mode kMode = Mode::kReadWrite;
+};
 
 /// Calls visit(operand) for each In, Out and InOut member in order, arrays element by element.
 template <class Task, class Visit>
@@ -73,8 +90,10 @@ void for_each_operand(Task& task, Visit&& visit) {
           auto& member = task.*(f.member);
           using Member = std::remove_cvref_t<decltype(member)>;
           if constexpr (kIsOperand<Member>) {
-            if constexpr (requires { member.id; }) visit(f.name, member);
-            else for (auto& element : member) visit(f.name, element);
+            if constexpr (requires { member.id; })
+              visit(f.name, member);
+            else
+              for (auto& element : member) visit(f.name, element);
           }
         };
         (one(field), ...);
@@ -119,8 +138,10 @@ constexpr size_t operand_count() {
         [[maybe_unused]] const auto one = [&](const auto& f) {
           using Member = std::remove_cvref_t<decltype(std::declval<Task&>().*(f.member))>;
           if constexpr (kIsOperand<Member>) {
-            if constexpr (requires { std::declval<Member>().id; }) ++count;
-            else count += std::tuple_size_v<Member>;
+            if constexpr (requires { std::declval<Member>().id; })
+              ++count;
+            else
+              count += std::tuple_size_v<Member>;
           }
         };
         (one(field), ...);
@@ -134,13 +155,15 @@ constexpr size_t operand_count() {
 /// Kind, operands and payload of a record; everything else is left at its default.
 template <class Task>
 Record encode(const Task& task) {
-  static_assert(detail::payload_bytes<Task>() <= kPayloadBytes, "a task's plain fields fit in 48 bytes");
+  static_assert(detail::payload_bytes<Task>() <= kPayloadBytes,
+                "a task's plain fields fit in 48 bytes");
   static_assert(detail::operand_count<Task>() <= kMaxOperands, "a task has at most 12 operands");
   Record record;
   record.kind = Tasks::number_of<Task>();
   for (SlotId& id : record.operands) id = kNoSlot;
   size_t slot = 0;
-  detail::for_each_operand(task, [&](const char*, const auto& operand) { record.operands[slot++] = operand.id; });
+  detail::for_each_operand(
+      task, [&](const char*, const auto& operand) { record.operands[slot++] = operand.id; });
   size_t at = 0;
   detail::for_each_plain_field(task, [&](const char*, const auto& member) {
     std::memcpy(record.payload + at, &member, sizeof member);
@@ -153,7 +176,8 @@ template <class Task>
 Task decode(const Record& record) {
   Task task;
   size_t slot = 0;
-  detail::for_each_operand(task, [&](const char*, auto& operand) { operand.id = record.operands[slot++]; });
+  detail::for_each_operand(
+      task, [&](const char*, auto& operand) { operand.id = record.operands[slot++]; });
   size_t at = 0;
   detail::for_each_plain_field(task, [&](const char*, auto& member) {
     std::memcpy(&member, record.payload + at, sizeof member);
@@ -167,7 +191,8 @@ template <class F, class... Kinds>
 decltype(auto) visit_impl(const Record& record, F&& f, TaskList<Kinds...>) {
   using R = std::common_type_t<decltype(f(std::declval<const Kinds&>()))...>;
   using Call = R (*)(const Record&, F&);
-  static constexpr Call kCalls[] = {+[](const Record& r, F& g) -> R { return g(decode<Kinds>(r)); }...};
+  static constexpr Call kCalls[] = {
+      +[](const Record& r, F& g) -> R { return g(decode<Kinds>(r)); }...};
   CHECK(record.kind < sizeof...(Kinds), "the kind of a checked record is known");
   return kCalls[record.kind](record, f);
 }
@@ -190,7 +215,8 @@ FixedList<Operand, kMaxOperands> operands(const Record& record);
 /// How many tiles the whole op has, and the boxes that tiles [begin, end) touch, merged an operand.
 int64_t n_tiles(const Record& record, Slots slots);
 void access(const Record& record, Slots slots, AccessList& list);
-/// A sentence when the kind, operands or fields cannot be meant: unknown kind, missing operand, wrong rank or dims.
+/// A sentence when the kind, operands or fields cannot be meant: unknown kind, missing operand,
+/// wrong rank or dims.
 Result<void> validate(const Record& record, Slots slots, std::span<const std::byte> side);
 
 }  // namespace tw::task

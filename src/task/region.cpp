@@ -58,7 +58,8 @@ Lattice::Lattice(const SlotInfo& root, const std::vector<const SlotInfo*>& views
   std::sort(strides.begin(), strides.end(), std::greater<>());
   strides.erase(std::unique(strides.begin(), strides.end()), strides.end());
   chain_ = strides.size() <= kMaxDigits;
-  for (size_t i = 0; i + 1 < strides.size(); ++i) chain_ = chain_ && strides[i] % strides[i + 1] == 0;
+  for (size_t i = 0; i + 1 < strides.size(); ++i)
+    chain_ = chain_ && strides[i] % strides[i + 1] == 0;
   if (!chain_) strides = {1};
   for (const int64_t stride : strides) strides_.push_back(stride);
 }
@@ -66,7 +67,8 @@ Lattice::Lattice(const SlotInfo& root, const std::vector<const SlotInfo*>& views
 Region Lattice::region(const SlotInfo& slot, const Box& box) const {
   Region region;
   if (box.count() == 0) return region;
-  if (slot.layout != Layout::kStrided || size_bytes(slot.dtype) != element_bytes_ || !chain_) return hull(slot, box);
+  if (slot.layout != Layout::kStrided || size_bytes(slot.dtype) != element_bytes_ || !chain_)
+    return hull(slot, box);
   // The first element of the box in linear terms; ranges then count from zero upwards.
   int64_t base = slot.offset_in_root() / element_bytes_;
   FixedList<Range, kMaxRank> ranges;
@@ -77,11 +79,14 @@ Region Lattice::region(const SlotInfo& slot, const Box& box) const {
     if (stride != 0 && end - begin > 1) ranges.push_back({std::abs(stride), end - begin});
   }
   // Dims that follow each other without a gap act as one: then a range may run over several digits.
-  std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.stride < b.stride; });
+  std::sort(ranges.begin(), ranges.end(),
+            [](const Range& a, const Range& b) { return a.stride < b.stride; });
   FixedList<Range, kMaxRank> merged;
   for (const Range& range : ranges) {
-    if (!merged.empty() && range.stride == merged.back().stride * merged.back().count) merged.back().count *= range.count;
-    else merged.push_back(range);
+    if (!merged.empty() && range.stride == merged.back().stride * merged.back().count)
+      merged.back().count *= range.count;
+    else
+      merged.push_back(range);
   }
   DigitBox point;
   for (size_t i = 0; i < strides_.size(); ++i) {
@@ -91,7 +96,8 @@ Region Lattice::region(const SlotInfo& slot, const Box& box) const {
   }
   region.boxes.push_back(point);
   for (size_t r = merged.size(); r-- > 0;) {
-    const auto digit = static_cast<size_t>(std::find(strides_.begin(), strides_.end(), merged[r].stride) - strides_.begin());
+    const auto digit = static_cast<size_t>(
+        std::find(strides_.begin(), strides_.end(), merged[r].stride) - strides_.begin());
     if (digit == strides_.size()) return hull(slot, box);
     const int64_t begin = point.begin[digit];
     if (!add_range(region.boxes, digit, begin, begin + merged[r].count)) return hull(slot, box);
@@ -99,8 +105,10 @@ Region Lattice::region(const SlotInfo& slot, const Box& box) const {
   return region;
 }
 
-bool Lattice::add_range(std::vector<DigitBox>& boxes, size_t digit, int64_t begin, int64_t end) const {
-  if (boxes.size() == 1 && (digit == 0 || end <= strides_[digit - 1] / strides_[digit])) {    // no carry: the common case
+bool Lattice::add_range(std::vector<DigitBox>& boxes, size_t digit, int64_t begin,
+                        int64_t end) const {
+  if (boxes.size() == 1 &&
+      (digit == 0 || end <= strides_[digit - 1] / strides_[digit])) {  // no carry: the common case
     boxes[0].begin[digit] = begin;
     boxes[0].end[digit] = end;
     return true;
@@ -114,12 +122,13 @@ bool Lattice::add_range(std::vector<DigitBox>& boxes, size_t digit, int64_t begi
       out.back().end[digit] = end;
       continue;
     }
-    // The range carries into the next digit: a head, whole turns, a tail. More than one carry is left to the hull unless the
-    // higher digit still has room.
+    // The range carries into the next digit: a head, whole turns, a tail. More than one carry is
+    // left to the hull unless the higher digit still has room.
     if (digit == 0 || box.end[digit - 1] - box.begin[digit - 1] != 1) return false;
     const int64_t high = box.begin[digit - 1];
     const int64_t first_full = begin == 0 ? 0 : 1, last_full = end / radix;
-    const auto piece = [&](int64_t high_begin, int64_t high_end, int64_t low_begin, int64_t low_end) {
+    const auto piece = [&](int64_t high_begin, int64_t high_end, int64_t low_begin,
+                           int64_t low_end) {
       if (high_begin >= high_end || low_begin >= low_end) return true;
       std::vector<DigitBox> one{box};
       one[0].begin[digit] = low_begin;
@@ -128,7 +137,9 @@ bool Lattice::add_range(std::vector<DigitBox>& boxes, size_t digit, int64_t begi
       out.insert(out.end(), one.begin(), one.end());
       return true;
     };
-    if (!piece(0, first_full, begin, radix) || !piece(first_full, last_full, 0, radix) || !piece(last_full, last_full + 1, 0, end % radix)) return false;
+    if (!piece(0, first_full, begin, radix) || !piece(first_full, last_full, 0, radix) ||
+        !piece(last_full, last_full + 1, 0, end % radix))
+      return false;
   }
   boxes = std::move(out);
   return true;
@@ -151,8 +162,10 @@ Region Lattice::hull(const SlotInfo& slot, const Box& box) const {
   }
   region.boxes.push_back(point);
   const size_t last = strides_.size() - 1;
-  if (end > begin && !add_range(region.boxes, last, point.begin[last], point.begin[last] + (end - begin))) {
-    region.boxes.assign(1, point);    // cannot happen: a single range always carries cleanly; kept total for safety of the proof
+  if (end > begin &&
+      !add_range(region.boxes, last, point.begin[last], point.begin[last] + (end - begin))) {
+    region.boxes.assign(1, point);  // cannot happen: a single range always carries cleanly; kept
+                                    // total for safety of the proof
     for (size_t i = 0; i < strides_.size(); ++i) {
       region.boxes[0].begin[i] = 0;
       region.boxes[0].end[i] = i == 0 ? total_ / strides_[0] + 1 : strides_[i - 1] / strides_[i];

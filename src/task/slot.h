@@ -1,4 +1,5 @@
-// slot.h: a program's buffers. A slot is a typed, strided window on storage; a view is a slot whose storage is another's.
+// slot.h: a program's buffers. A slot is a typed, strided window on storage; a view is a slot whose
+// storage is another's.
 #pragma once
 
 #include <cstdint>
@@ -11,44 +12,53 @@
 namespace tw::task {
 
 /// Index into Program::slots.
-enum class SlotId : uint16_t {};
+enum class SlotId : uint16_t {
+};
 inline constexpr SlotId kNoSlot{0xffff};
 constexpr size_t index(SlotId id) { return static_cast<size_t>(id); }
 
 /// Operands of a task. The type says the role; the builder and the verifier read nothing else.
-struct In { SlotId id = kNoSlot; };
-struct Out { SlotId id = kNoSlot; };
-struct InOut { SlotId id = kNoSlot; };   // reads and writes the same elements, in place
+struct In {
+  SlotId id = kNoSlot;
+};
+struct Out {
+  SlotId id = kNoSlot;
+};
+struct InOut {
+  SlotId id = kNoSlot;
+};  // reads and writes the same elements, in place
 
 /// Where a slot's storage comes from.
 enum class Space : uint8_t {
-  kArena,    // placed by the memory planner
-  kWeight,   // in the plan; immutable
-  kInput,    // bound by the caller, read only
-  kOutput,   // bound by the caller
-  kState,    // read and written, kept from run to run
+  kArena,   // placed by the memory planner
+  kWeight,  // in the plan; immutable
+  kInput,   // bound by the caller, read only
+  kOutput,  // bound by the caller
+  kState,   // read and written, kept from run to run
 };
 
-/// How bytes follow from coordinates. Everything but kStrided is opaque: whole tensors only, made by a backend's pack().
+/// How bytes follow from coordinates. Everything but kStrided is opaque: whole tensors only, made
+/// by a backend's pack().
 enum class Layout : uint8_t {
   kStrided,
-  kPanels,      // gemm/conv weights in panels as this plan's target packs them
+  kPanels,  // gemm/conv weights in panels as this plan's target packs them
 };
 
-/// 192 bytes, the same in the plan file and in memory. Strides count elements. A view's offset counts from its root's start;
-/// a root's offset counts from the start of its space (arena, weights).
+/// 192 bytes, the same in the plan file and in memory. Strides count elements. A view's offset
+/// counts from its root's start; a root's offset counts from the start of its space (arena,
+/// weights).
 struct SlotInfo {
   Space space = Space::kArena;
   DType dtype = DType::kF32;
   Layout layout = Layout::kStrided;
   uint8_t rank = 0;
-  uint8_t place = 0;             // 0 host, 1 + r device r
-  uint8_t flags = 0;             // kImmutable, kView
-  SlotId root = kNoSlot;         // itself for storage, else the slot whose storage this one windows
+  uint8_t place = 0;      // 0 host, 1 + r device r
+  uint8_t flags = 0;      // kImmutable, kView
+  SlotId root = kNoSlot;  // itself for storage, else the slot whose storage this one windows
   int64_t dims[kMaxRank] = {};
   int64_t strides[kMaxRank] = {};
   int64_t offset_bytes = 0;
-  int64_t storage_bytes = 0;     // roots only
+  int64_t storage_bytes = 0;  // roots only
   uint64_t reserved[5] = {};
 
   static constexpr uint8_t kImmutable = 1;
@@ -75,7 +85,8 @@ bool is_contiguous(const SlotInfo& slot);
 /// Row-major strides of `dims`.
 Dims contiguous_strides(const Dims& dims);
 
-/// Byte range [begin, end) that the elements of `box` (or of the whole slot) can touch, counted from the root's start.
+/// Byte range [begin, end) that the elements of `box` (or of the whole slot) can touch, counted
+/// from the root's start.
 struct ByteRange {
   int64_t begin = 0, end = 0;
   bool empty() const { return end <= begin; }

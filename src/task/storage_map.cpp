@@ -6,16 +6,22 @@ namespace tw::task {
 namespace {
 
 /// Arena roots that share bytes: a sweep over their begins.
-std::vector<std::pair<uint32_t, uint32_t>> find_overlaps(const Program& program, const std::vector<uint32_t>& roots) {
+std::vector<std::pair<uint32_t, uint32_t>> find_overlaps(const Program& program,
+                                                         const std::vector<uint32_t>& roots) {
   std::vector<uint32_t> arena;
   for (const uint32_t root : roots)
-    if (program.slots[root].space == Space::kArena && program.slots[root].storage_bytes > 0) arena.push_back(root);
-  std::sort(arena.begin(), arena.end(), [&](uint32_t a, uint32_t b) { return program.slots[a].offset_bytes < program.slots[b].offset_bytes; });
+    if (program.slots[root].space == Space::kArena && program.slots[root].storage_bytes > 0)
+      arena.push_back(root);
+  std::sort(arena.begin(), arena.end(), [&](uint32_t a, uint32_t b) {
+    return program.slots[a].offset_bytes < program.slots[b].offset_bytes;
+  });
   std::vector<std::pair<uint32_t, uint32_t>> pairs;
   std::vector<uint32_t> open;
   for (const uint32_t root : arena) {
     const int64_t begin = program.slots[root].offset_bytes;
-    std::erase_if(open, [&](uint32_t o) { return program.slots[o].offset_bytes + program.slots[o].storage_bytes <= begin; });
+    std::erase_if(open, [&](uint32_t o) {
+      return program.slots[o].offset_bytes + program.slots[o].storage_bytes <= begin;
+    });
     for (const uint32_t other : open) pairs.emplace_back(other, root);
     open.push_back(root);
   }

@@ -1,4 +1,5 @@
-// storage_map.h: what records touch, sorted by storage: the common ground of wait derivation and verification.
+// storage_map.h: what records touch, sorted by storage: the common ground of wait derivation and
+// verification.
 #pragma once
 
 #include <memory>

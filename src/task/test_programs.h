@@ -14,7 +14,9 @@ class DraftBuilder {
   SlotId view(SlotId of, std::vector<Dim> dims, std::vector<Dim> strides, Dim offset = Dim(0));
   SlotId input(std::vector<Dim> dims, std::string name);
   SlotId output(std::vector<Dim> dims, std::string name);
-  SlotId temp(std::vector<Dim> dims, std::string name) { return root(Space::kArena, std::move(dims), std::move(name)); }
+  SlotId temp(std::vector<Dim> dims, std::string name) {
+    return root(Space::kArena, std::move(dims), std::move(name));
+  }
   template <class Task>
   void emit(const Task& task, std::string name) {
     draft.tasks.push_back({encode(task), std::move(name)});
@@ -26,7 +28,8 @@ class DraftBuilder {
   Draft draft;
 };
 
-/// A chain with branches that meet: five ops over [rows, 64], which reuse memory and need waits across queues.
+/// A chain with branches that meet: five ops over [rows, 64], which reuse memory and need waits
+/// across queues.
 Draft diamond(const Dim& rows);
 /// gemm, softmax over its rows, gemm: tiles of the second read many tiles of the first.
 Draft two_gemms(int64_t rows);

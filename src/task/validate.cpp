@@ -1,4 +1,5 @@
-// What each kind demands of its operands and fields: after this an executor may index by them without looking again.
+// What each kind demands of its operands and fields: after this an executor may index by them
+// without looking again.
 #include <algorithm>
 
 #include "task/record.h"
@@ -17,16 +18,22 @@ class Validator {
     const SlotInfo& a = at(t.a.id);
     const SlotInfo& b = at(t.b.id);
     const SlotInfo& c = at(t.c.id);
-    if (a.rank < 2 || b.rank < 2 || c.rank < 2) return error(Code::kCorrupt, "gemm operands have rank ", a.rank, ", ", b.rank, " and ", c.rank, ", expected at least 2");
+    if (a.rank < 2 || b.rank < 2 || c.rank < 2)
+      return error(Code::kCorrupt, "gemm operands have rank ", a.rank, ", ", b.rank, " and ",
+                   c.rank, ", expected at least 2");
     const int64_t k = a.dims[a.rank - 1], n = c.dims[c.rank - 1];
     const int64_t b_k = t.transpose_b != 0 ? b.dims[b.rank - 1] : b.dims[b.rank - 2];
     const int64_t b_n = t.transpose_b != 0 ? b.dims[b.rank - 2] : b.dims[b.rank - 1];
     if (b_k != k || b_n != n || a.dims[a.rank - 2] != c.dims[c.rank - 2])
-      return error(Code::kCorrupt, "gemm of [", join(a.shape(), ","), "] and [", join(b.shape(), ","), "] into [", join(c.shape(), ","), "]");
-    if (b.layout == Layout::kPanels && b.rank != 2) return error(Code::kCorrupt, "packed weights have rank ", b.rank, ", expected 2");
+      return error(Code::kCorrupt, "gemm of [", join(a.shape(), ","), "] and [",
+                   join(b.shape(), ","), "] into [", join(c.shape(), ","), "]");
+    if (b.layout == Layout::kPanels && b.rank != 2)
+      return error(Code::kCorrupt, "packed weights have rank ", b.rank, ", expected 2");
     TRY(broadcasts(a, c, 2));
     TRY(broadcasts(b, c, 2));
-    if (t.bias.id != kNoSlot && (at(t.bias.id).rank != 1 || at(t.bias.id).dims[0] != n)) return error(Code::kCorrupt, "bias is [", join(at(t.bias.id).shape(), ","), "], expected [", n, "]");
+    if (t.bias.id != kNoSlot && (at(t.bias.id).rank != 1 || at(t.bias.id).dims[0] != n))
+      return error(Code::kCorrupt, "bias is [", join(at(t.bias.id).shape(), ","), "], expected [",
+                   n, "]");
     if (t.tile_rows < 0 || t.tile_cols < 0) return error(Code::kCorrupt, "negative tile size");
     return epilogue(t.extra, c, t.epilogue);
   }
@@ -36,15 +43,23 @@ class Validator {
     const SlotInfo& x = at(t.x.id);
     const SlotInfo& w = at(t.w.id);
     const SlotInfo& y = at(t.y.id);
-    if (x.rank < 3 || x.rank > 5 || y.rank != x.rank || w.rank != x.rank) return error(Code::kCorrupt, "conv operands have rank ", x.rank, ", ", w.rank, " and ", y.rank);
+    if (x.rank < 3 || x.rank > 5 || y.rank != x.rank || w.rank != x.rank)
+      return error(Code::kCorrupt, "conv operands have rank ", x.rank, ", ", w.rank, " and ",
+                   y.rank);
     const int64_t ci = x.dims[x.rank - 1], co = y.dims[y.rank - 1];
-    if (t.groups < 1 || ci % t.groups != 0 || co % t.groups != 0 || w.dims[0] != co || w.dims[1] != ci / t.groups)
-      return error(Code::kCorrupt, "conv weights [", join(w.shape(), ","), "] do not fit ", ci, " and ", co, " channels in ", t.groups, " groups");
+    if (t.groups < 1 || ci % t.groups != 0 || co % t.groups != 0 || w.dims[0] != co ||
+        w.dims[1] != ci / t.groups)
+      return error(Code::kCorrupt, "conv weights [", join(w.shape(), ","), "] do not fit ", ci,
+                   " and ", co, " channels in ", t.groups, " groups");
     for (int d = 0; d < x.rank - 2; ++d)
-      if (w.dims[d + 2] != t.kernel[static_cast<size_t>(d)]) return error(Code::kCorrupt, "conv kernel differs from its weights");
-    if (x.dims[0] != y.dims[0]) return error(Code::kCorrupt, "conv keeps the batch, found ", x.dims[0], " and ", y.dims[0]);
+      if (w.dims[d + 2] != t.kernel[static_cast<size_t>(d)])
+        return error(Code::kCorrupt, "conv kernel differs from its weights");
+    if (x.dims[0] != y.dims[0])
+      return error(Code::kCorrupt, "conv keeps the batch, found ", x.dims[0], " and ", y.dims[0]);
     TRY(window(t.kernel, t.stride, t.dilation));
-    if (t.bias.id != kNoSlot && (at(t.bias.id).rank != 1 || at(t.bias.id).dims[0] != co)) return error(Code::kCorrupt, "bias is [", join(at(t.bias.id).shape(), ","), "], expected [", co, "]");
+    if (t.bias.id != kNoSlot && (at(t.bias.id).rank != 1 || at(t.bias.id).dims[0] != co))
+      return error(Code::kCorrupt, "bias is [", join(at(t.bias.id).shape(), ","), "], expected [",
+                   co, "]");
     if (t.tile_pixels < 0) return error(Code::kCorrupt, "negative tile size");
     return epilogue(t.extra, y, t.epilogue);
   }
@@ -53,8 +68,10 @@ class Validator {
     TRY(present({t.x.id, t.y.id}));
     const SlotInfo& x = at(t.x.id);
     const SlotInfo& y = at(t.y.id);
-    if (x.rank < 3 || x.rank > 5 || y.rank != x.rank || x.dims[0] != y.dims[0] || x.dims[x.rank - 1] != y.dims[y.rank - 1])
-      return error(Code::kCorrupt, "pool of [", join(x.shape(), ","), "] into [", join(y.shape(), ","), "]");
+    if (x.rank < 3 || x.rank > 5 || y.rank != x.rank || x.dims[0] != y.dims[0] ||
+        x.dims[x.rank - 1] != y.dims[y.rank - 1])
+      return error(Code::kCorrupt, "pool of [", join(x.shape(), ","), "] into [",
+                   join(y.shape(), ","), "]");
     if (static_cast<int>(t.kind) > 1) return unknown_kind();
     return window(t.kernel, t.stride, t.dilation);
   }
@@ -65,11 +82,15 @@ class Validator {
     const SlotInfo& k = at(t.k.id);
     const SlotInfo& v = at(t.v.id);
     const SlotInfo& y = at(t.y.id);
-    if (q.rank != 4 || k.rank != 4 || v.rank != 4 || y.rank != 4) return error(Code::kCorrupt, "attention operands need rank 4");
-    const bool fits = k.dims[0] == q.dims[0] && v.dims[0] == q.dims[0] && y.dims[0] == q.dims[0] && y.dims[1] == q.dims[1] && y.dims[2] == q.dims[2] &&
-                      k.dims[1] == v.dims[1] && k.dims[2] == v.dims[2] && k.dims[3] == q.dims[3] && y.dims[3] == v.dims[3] &&
+    if (q.rank != 4 || k.rank != 4 || v.rank != 4 || y.rank != 4)
+      return error(Code::kCorrupt, "attention operands need rank 4");
+    const bool fits = k.dims[0] == q.dims[0] && v.dims[0] == q.dims[0] && y.dims[0] == q.dims[0] &&
+                      y.dims[1] == q.dims[1] && y.dims[2] == q.dims[2] && k.dims[1] == v.dims[1] &&
+                      k.dims[2] == v.dims[2] && k.dims[3] == q.dims[3] && y.dims[3] == v.dims[3] &&
                       (k.dims[2] > 0 ? q.dims[2] % k.dims[2] == 0 : q.dims[2] == 0);
-    if (!fits) return error(Code::kCorrupt, "attention of q [", join(q.shape(), ","), "], k [", join(k.shape(), ","), "], v [", join(v.shape(), ","), "]");
+    if (!fits)
+      return error(Code::kCorrupt, "attention of q [", join(q.shape(), ","), "], k [",
+                   join(k.shape(), ","), "], v [", join(v.shape(), ","), "]");
     if (t.mask.id == kNoSlot) return {};
     SlotInfo scores;
     scores.rank = 4;
@@ -84,12 +105,15 @@ class Validator {
     const SlotInfo& y = at(t.y.id);
     if (y.rank < 1) return error(Code::kCorrupt, "norm of a 0-d tensor");
     for (const SlotId id : {t.scale.id, t.bias.id})
-      if (id != kNoSlot && (at(id).rank != 1 || at(id).dims[0] != y.dims[y.rank - 1])) return error(Code::kCorrupt, "norm weights are [", join(at(id).shape(), ","), "], expected [", y.dims[y.rank - 1], "]");
+      if (id != kNoSlot && (at(id).rank != 1 || at(id).dims[0] != y.dims[y.rank - 1]))
+        return error(Code::kCorrupt, "norm weights are [", join(at(id).shape(), ","),
+                     "], expected [", y.dims[y.rank - 1], "]");
     for (const SlotId id : {t.mean.id, t.inv_std.id}) {
       if (id == kNoSlot) continue;
       Dims row = y.shape();
       row.back() = 1;
-      if (!(at(id).shape() == row)) return error(Code::kCorrupt, "norm statistics are [", join(at(id).shape(), ","), "]");
+      if (!(at(id).shape() == row))
+        return error(Code::kCorrupt, "norm statistics are [", join(at(id).shape(), ","), "]");
     }
     return static_cast<int>(t.kind) > 1 ? unknown_kind() : Result<void>{};
   }
@@ -115,9 +139,12 @@ class Validator {
       ++n_outputs;
     }
     const PointProgram program = TRY(read_point_program(side_, t.program));
-    if (program.outputs.size() != n_outputs) return error(Code::kCorrupt, "program has ", program.outputs.size(), " outputs, the task ", n_outputs);
+    if (program.outputs.size() != n_outputs)
+      return error(Code::kCorrupt, "program has ", program.outputs.size(), " outputs, the task ",
+                   n_outputs);
     for (const PointInstr& instr : program.code)
-      if (instr.op == PointOp::kIndex && (instr.imm_int < 0 || instr.imm_int >= at(t.y[0].id).rank)) return error(Code::kCorrupt, "coordinate of axis ", instr.imm_int);
+      if (instr.op == PointOp::kIndex && (instr.imm_int < 0 || instr.imm_int >= at(t.y[0].id).rank))
+        return error(Code::kCorrupt, "coordinate of axis ", instr.imm_int);
     return task::validate(program, lanes);
   }
 
@@ -125,13 +152,19 @@ class Validator {
     TRY(present({t.x.id, t.y.id}));
     const SlotInfo& x = at(t.x.id);
     const SlotInfo& y = at(t.y.id);
-    if (x.rank != y.rank) return error(Code::kCorrupt, "reduce keeps the rank, found ", x.rank, " and ", y.rank);
+    if (x.rank != y.rank)
+      return error(Code::kCorrupt, "reduce keeps the rank, found ", x.rank, " and ", y.rank);
     for (int d = 0; d < x.rank; ++d)
-      if (y.dims[d] != ((t.axes >> d & 1U) != 0 ? 1 : x.dims[d])) return error(Code::kCorrupt, "reduce of [", join(x.shape(), ","), "] into [", join(y.shape(), ","), "]");
-    if (x.rank < 32 && (t.axes >> x.rank) != 0) return error(Code::kCorrupt, "reduce over an axis that is not there");
+      if (y.dims[d] != ((t.axes >> d & 1U) != 0 ? 1 : x.dims[d]))
+        return error(Code::kCorrupt, "reduce of [", join(x.shape(), ","), "] into [",
+                     join(y.shape(), ","), "]");
+    if (x.rank < 32 && (t.axes >> x.rank) != 0)
+      return error(Code::kCorrupt, "reduce over an axis that is not there");
     const bool indexed = t.kind == ReduceTask::Kind::kArgMax || t.kind == ReduceTask::Kind::kArgMin;
-    if (indexed && (y.dtype != DType::kI64 || std::popcount(t.axes) != 1)) return error(Code::kCorrupt, "argmax takes one axis and gives i64");
-    return static_cast<int>(t.kind) > static_cast<int>(ReduceTask::Kind::kAll) ? unknown_kind() : Result<void>{};
+    if (indexed && (y.dtype != DType::kI64 || std::popcount(t.axes) != 1))
+      return error(Code::kCorrupt, "argmax takes one axis and gives i64");
+    return static_cast<int>(t.kind) > static_cast<int>(ReduceTask::Kind::kAll) ? unknown_kind()
+                                                                               : Result<void>{};
   }
 
   Result<void> operator()(const GatherTask& t) const {
@@ -141,31 +174,42 @@ class Validator {
     const SlotInfo& y = at(t.y.id);
     TRY(indices(i));
     if (x.dtype != y.dtype) return error(Code::kCorrupt, "gather of ", x.dtype, " into ", y.dtype);
-    if (t.kind != GatherTask::Kind::kNd && (t.axis < 0 || t.axis >= x.rank)) return error(Code::kCorrupt, "gather on axis ", static_cast<int>(t.axis), " of rank ", x.rank);
+    if (t.kind != GatherTask::Kind::kNd && (t.axis < 0 || t.axis >= x.rank))
+      return error(Code::kCorrupt, "gather on axis ", static_cast<int>(t.axis), " of rank ",
+                   x.rank);
     Dims expected;
     if (t.kind == GatherTask::Kind::kTake) {
       for (int d = 0; d < t.axis; ++d) expected.push_back(x.dims[d]);
-      if (x.rank + i.rank - 1U > kMaxRank) return error(Code::kCorrupt, "gather result passes rank ", kMaxRank);
+      if (x.rank + i.rank - 1U > kMaxRank)
+        return error(Code::kCorrupt, "gather result passes rank ", kMaxRank);
       for (int d = 0; d < i.rank; ++d) expected.push_back(i.dims[d]);
       for (int d = t.axis + 1; d < x.rank; ++d) expected.push_back(x.dims[d]);
     } else if (t.kind == GatherTask::Kind::kElements) {
-      if (x.rank != i.rank) return error(Code::kCorrupt, "gather elements of rank ", x.rank, " by indices of rank ", i.rank);
+      if (x.rank != i.rank)
+        return error(Code::kCorrupt, "gather elements of rank ", x.rank, " by indices of rank ",
+                     i.rank);
       for (int d = 0; d < x.rank; ++d)
-        if (d != t.axis && i.dims[d] > x.dims[d]) return error(Code::kCorrupt, "gather elements reaches past [", join(x.shape(), ","), "]");
+        if (d != t.axis && i.dims[d] > x.dims[d])
+          return error(Code::kCorrupt, "gather elements reaches past [", join(x.shape(), ","), "]");
       expected = i.shape();
     } else if (t.kind == GatherTask::Kind::kNd) {
-      if (i.rank < 1 || t.batch_dims < 0 || t.batch_dims >= i.rank || t.batch_dims > x.rank || i.dims[i.rank - 1] > x.rank - t.batch_dims || i.dims[i.rank - 1] < 0)
-        return error(Code::kCorrupt, "gather by coordinates [", join(i.shape(), ","), "] of [", join(x.shape(), ","), "]");
+      if (i.rank < 1 || t.batch_dims < 0 || t.batch_dims >= i.rank || t.batch_dims > x.rank ||
+          i.dims[i.rank - 1] > x.rank - t.batch_dims || i.dims[i.rank - 1] < 0)
+        return error(Code::kCorrupt, "gather by coordinates [", join(i.shape(), ","), "] of [",
+                     join(x.shape(), ","), "]");
       for (int d = 0; d < t.batch_dims; ++d)
         if (i.dims[d] != x.dims[d]) return error(Code::kCorrupt, "gather batch dims differ");
       const int64_t tail = t.batch_dims + i.dims[i.rank - 1];
-      if (i.rank - 1 + x.rank - tail > static_cast<int64_t>(kMaxRank)) return error(Code::kCorrupt, "gather result passes rank ", kMaxRank);
+      if (i.rank - 1 + x.rank - tail > static_cast<int64_t>(kMaxRank))
+        return error(Code::kCorrupt, "gather result passes rank ", kMaxRank);
       for (int d = 0; d + 1 < i.rank; ++d) expected.push_back(i.dims[d]);
       for (int64_t d = tail; d < x.rank; ++d) expected.push_back(x.dims[d]);
     } else {
       return unknown_kind();
     }
-    if (!(expected == y.shape())) return error(Code::kCorrupt, "gather gives [", join(expected, ","), "], the output is [", join(y.shape(), ","), "]");
+    if (!(expected == y.shape()))
+      return error(Code::kCorrupt, "gather gives [", join(expected, ","), "], the output is [",
+                   join(y.shape(), ","), "]");
     return {};
   }
 
@@ -175,26 +219,37 @@ class Validator {
     const SlotInfo& u = at(t.updates.id);
     const SlotInfo& y = at(t.y.id);
     TRY(indices(i));
-    if (u.dtype != y.dtype || static_cast<int>(t.kind) > 1 || static_cast<int>(t.combine) > 4) return unknown_kind();
+    if (u.dtype != y.dtype || static_cast<int>(t.kind) > 1 || static_cast<int>(t.combine) > 4)
+      return unknown_kind();
     if (t.kind == ScatterTask::Kind::kElements) {
-      if (i.rank != y.rank || !(i.shape() == u.shape()) || t.axis < 0 || t.axis >= y.rank) return error(Code::kCorrupt, "scatter elements of [", join(i.shape(), ","), "] into [", join(y.shape(), ","), "]");
+      if (i.rank != y.rank || !(i.shape() == u.shape()) || t.axis < 0 || t.axis >= y.rank)
+        return error(Code::kCorrupt, "scatter elements of [", join(i.shape(), ","), "] into [",
+                     join(y.shape(), ","), "]");
       for (int d = 0; d < y.rank; ++d)
-        if (d != t.axis && i.dims[d] > y.dims[d]) return error(Code::kCorrupt, "scatter elements reaches past [", join(y.shape(), ","), "]");
+        if (d != t.axis && i.dims[d] > y.dims[d])
+          return error(Code::kCorrupt, "scatter elements reaches past [", join(y.shape(), ","),
+                       "]");
       return {};
     }
-    if (i.rank < 1 || i.dims[i.rank - 1] > y.rank) return error(Code::kCorrupt, "scatter by coordinates [", join(i.shape(), ","), "] into [", join(y.shape(), ","), "]");
+    if (i.rank < 1 || i.dims[i.rank - 1] > y.rank)
+      return error(Code::kCorrupt, "scatter by coordinates [", join(i.shape(), ","), "] into [",
+                   join(y.shape(), ","), "]");
     const int64_t depth = i.dims[i.rank - 1];
-    if (i.rank - 1 + y.rank - depth > static_cast<int64_t>(kMaxRank)) return error(Code::kCorrupt, "scatter updates pass rank ", kMaxRank);
+    if (i.rank - 1 + y.rank - depth > static_cast<int64_t>(kMaxRank))
+      return error(Code::kCorrupt, "scatter updates pass rank ", kMaxRank);
     Dims expected;
     for (int d = 0; d + 1 < i.rank; ++d) expected.push_back(i.dims[d]);
     for (int64_t d = depth; d < y.rank; ++d) expected.push_back(y.dims[d]);
-    if (!(expected == u.shape())) return error(Code::kCorrupt, "scatter takes updates of [", join(expected, ","), "], found [", join(u.shape(), ","), "]");
+    if (!(expected == u.shape()))
+      return error(Code::kCorrupt, "scatter takes updates of [", join(expected, ","), "], found [",
+                   join(u.shape(), ","), "]");
     return {};
   }
 
   Result<void> operator()(const CopyTask& t) const {
     TRY(present({t.x.id, t.y.id}));
-    if (at(t.x.id).dtype != at(t.y.id).dtype) return error(Code::kCorrupt, "copy of ", at(t.x.id).dtype, " into ", at(t.y.id).dtype);
+    if (at(t.x.id).dtype != at(t.y.id).dtype)
+      return error(Code::kCorrupt, "copy of ", at(t.x.id).dtype, " into ", at(t.y.id).dtype);
     return same_dims(t.x.id, t.y.id);
   }
 
@@ -202,9 +257,13 @@ class Validator {
     TRY(present({t.x.id, t.y.id}));
     const SlotInfo& x = at(t.x.id);
     const SlotInfo& y = at(t.y.id);
-    if (x.rank < 3 || x.rank > 5 || y.rank != x.rank || x.dims[0] != y.dims[0] || x.dims[x.rank - 1] != y.dims[y.rank - 1])
-      return error(Code::kCorrupt, "resize of [", join(x.shape(), ","), "] into [", join(y.shape(), ","), "]");
-    if (static_cast<int>(t.kind) > 2 || static_cast<int>(t.coordinates) > 4 || static_cast<int>(t.nearest) > 3) return unknown_kind();
+    if (x.rank < 3 || x.rank > 5 || y.rank != x.rank || x.dims[0] != y.dims[0] ||
+        x.dims[x.rank - 1] != y.dims[y.rank - 1])
+      return error(Code::kCorrupt, "resize of [", join(x.shape(), ","), "] into [",
+                   join(y.shape(), ","), "]");
+    if (static_cast<int>(t.kind) > 2 || static_cast<int>(t.coordinates) > 4 ||
+        static_cast<int>(t.nearest) > 3)
+      return unknown_kind();
     return {};
   }
 
@@ -216,10 +275,13 @@ class Validator {
     if (static_cast<int>(t.kind) > 2 || t.direction > 2) return unknown_kind();
     constexpr int64_t kGates[] = {4, 3, 1};
     const int64_t gates = kGates[static_cast<size_t>(t.kind)], dirs = t.direction == 2 ? 2 : 1;
-    if (x.rank != 3 || w.rank != 3 || r.rank != 3) return error(Code::kCorrupt, "recurrent operands need rank 3");
+    if (x.rank != 3 || w.rank != 3 || r.rank != 3)
+      return error(Code::kCorrupt, "recurrent operands need rank 3");
     const int64_t hidden = r.dims[2];
-    if (w.dims[0] != dirs || r.dims[0] != dirs || w.dims[1] != gates * hidden || r.dims[1] != gates * hidden || w.dims[2] != x.dims[2])
-      return error(Code::kCorrupt, "recurrent weights [", join(w.shape(), ","), "] and [", join(r.shape(), ","), "] do not fit an input of [", join(x.shape(), ","), "]");
+    if (w.dims[0] != dirs || r.dims[0] != dirs || w.dims[1] != gates * hidden ||
+        r.dims[1] != gates * hidden || w.dims[2] != x.dims[2])
+      return error(Code::kCorrupt, "recurrent weights [", join(w.shape(), ","), "] and [",
+                   join(r.shape(), ","), "] do not fit an input of [", join(x.shape(), ","), "]");
     TRY(exactly(t.bias.id, {dirs, 2 * gates * hidden}, "bias"));
     TRY(exactly(t.lengths.id, {x.dims[1]}, "lengths"));
     TRY(exactly(t.h0.id, {dirs, x.dims[1], hidden}, "h0"));
@@ -233,7 +295,8 @@ class Validator {
   Result<void> operator()(const NonZeroTask& t) const {
     TRY(present({t.x.id, t.y.id, t.count.id}));
     const SlotInfo& x = at(t.x.id);
-    if (at(t.y.id).dtype != DType::kI64 || at(t.count.id).dtype != DType::kI64) return error(Code::kCorrupt, "nonzero gives i64");
+    if (at(t.y.id).dtype != DType::kI64 || at(t.count.id).dtype != DType::kI64)
+      return error(Code::kCorrupt, "nonzero gives i64");
     TRY(exactly(t.count.id, {1}, "count"));
     return exactly(t.y.id, {x.count(), x.rank}, "y");
   }
@@ -243,16 +306,21 @@ class Validator {
     TRY(same_dims(t.values.id, t.index.id));
     const SlotInfo& x = at(t.x.id);
     const SlotInfo& v = at(t.values.id);
-    if (x.rank < 1 || v.rank != x.rank || v.dtype != x.dtype || at(t.index.id).dtype != DType::kI64 || v.dims[v.rank - 1] > x.dims[x.rank - 1])
-      return error(Code::kCorrupt, "sort of [", join(x.shape(), ","), "] into [", join(v.shape(), ","), "]");
+    if (x.rank < 1 || v.rank != x.rank || v.dtype != x.dtype ||
+        at(t.index.id).dtype != DType::kI64 || v.dims[v.rank - 1] > x.dims[x.rank - 1])
+      return error(Code::kCorrupt, "sort of [", join(x.shape(), ","), "] into [",
+                   join(v.shape(), ","), "]");
     for (int d = 0; d + 1 < x.rank; ++d)
-      if (v.dims[d] != x.dims[d]) return error(Code::kCorrupt, "sort of [", join(x.shape(), ","), "] into [", join(v.shape(), ","), "]");
+      if (v.dims[d] != x.dims[d])
+        return error(Code::kCorrupt, "sort of [", join(x.shape(), ","), "] into [",
+                     join(v.shape(), ","), "]");
     return {};
   }
 
   Result<void> operator()(const ScanTask& t) const {
     TRY(present({t.x.id, t.y.id}));
-    if (t.axis < 0 || t.axis >= at(t.y.id).rank) return error(Code::kCorrupt, "scan on axis ", static_cast<int>(t.axis));
+    if (t.axis < 0 || t.axis >= at(t.y.id).rank)
+      return error(Code::kCorrupt, "scan on axis ", static_cast<int>(t.axis));
     return same_dims(t.x.id, t.y.id);
   }
 
@@ -268,12 +336,15 @@ class Validator {
 
   Result<void> same_dims(SlotId a, SlotId b) const {
     if (at(a).shape() == at(b).shape()) return {};
-    return error(Code::kCorrupt, "operands [", join(at(a).shape(), ","), "] and [", join(at(b).shape(), ","), "] differ");
+    return error(Code::kCorrupt, "operands [", join(at(a).shape(), ","), "] and [",
+                 join(at(b).shape(), ","), "] differ");
   }
 
-  Result<void> exactly(SlotId id, std::initializer_list<int64_t> dims, std::string_view name) const {
+  Result<void> exactly(SlotId id, std::initializer_list<int64_t> dims,
+                       std::string_view name) const {
     if (id == kNoSlot || at(id).shape() == Dims(dims)) return {};
-    return error(Code::kCorrupt, name, " is [", join(at(id).shape(), ","), "], expected [", join(dims, ","), "]");
+    return error(Code::kCorrupt, name, " is [", join(at(id).shape(), ","), "], expected [",
+                 join(dims, ","), "]");
   }
 
   Result<void> indices(const SlotInfo& slot) const {
@@ -283,21 +354,30 @@ class Validator {
 
   /// `operand` repeats to `result` but for its last `skip` dims.
   static Result<void> broadcasts(const SlotInfo& operand, const SlotInfo& result, int skip) {
-    if (operand.rank > result.rank) return error(Code::kCorrupt, "[", join(operand.shape(), ","), "] has a higher rank than [", join(result.shape(), ","), "]");
+    if (operand.rank > result.rank)
+      return error(Code::kCorrupt, "[", join(operand.shape(), ","), "] has a higher rank than [",
+                   join(result.shape(), ","), "]");
     for (int d = skip; d < operand.rank; ++d) {
-      const int64_t from = operand.dims[operand.rank - 1 - d], to = result.dims[result.rank - 1 - d];
-      if (from != to && from != 1) return error(Code::kInvalidArgument, "[", join(operand.shape(), ","), "] does not broadcast to [", join(result.shape(), ","), "]");
+      const int64_t from = operand.dims[operand.rank - 1 - d],
+                    to = result.dims[result.rank - 1 - d];
+      if (from != to && from != 1)
+        return error(Code::kInvalidArgument, "[", join(operand.shape(), ","),
+                     "] does not broadcast to [", join(result.shape(), ","), "]");
     }
     return {};
   }
 
-  static Result<void> window(const std::array<int16_t, 3>& kernel, const std::array<int16_t, 3>& stride, const std::array<int16_t, 3>& dilation) {
+  static Result<void> window(const std::array<int16_t, 3>& kernel,
+                             const std::array<int16_t, 3>& stride,
+                             const std::array<int16_t, 3>& dilation) {
     for (size_t d = 0; d < 3; ++d)
-      if (kernel[d] < 1 || stride[d] < 1 || dilation[d] < 1) return error(Code::kCorrupt, "kernel, stride and dilation are at least 1");
+      if (kernel[d] < 1 || stride[d] < 1 || dilation[d] < 1)
+        return error(Code::kCorrupt, "kernel, stride and dilation are at least 1");
     return {};
   }
 
-  Result<void> epilogue(const std::array<In, 7>& extra, const SlotInfo& result, SideOffset offset) const {
+  Result<void> epilogue(const std::array<In, 7>& extra, const SlotInfo& result,
+                        SideOffset offset) const {
     std::vector<Lane> lanes{lane_of(DType::kF32)};
     for (const In operand : extra) {
       if (operand.id == kNoSlot) break;
@@ -309,7 +389,8 @@ class Validator {
       return {};
     }
     const PointProgram program = TRY(read_point_program(side_, offset));
-    if (program.outputs.size() != 1) return error(Code::kCorrupt, "an epilogue has one output, found ", program.outputs.size());
+    if (program.outputs.size() != 1)
+      return error(Code::kCorrupt, "an epilogue has one output, found ", program.outputs.size());
     return task::validate(program, lanes);
   }
 
@@ -320,15 +401,18 @@ class Validator {
 }  // namespace
 
 Result<void> validate(const Record& record, Slots slots, std::span<const std::byte> side) {
-  if (record.kind >= Tasks::kCount) return error(Code::kCorrupt, "unknown kind of task ", record.kind);
+  if (record.kind >= Tasks::kCount)
+    return error(Code::kCorrupt, "unknown kind of task ", record.kind);
   for (const SlotId id : record.operands)
-    if (id != kNoSlot && index(id) >= slots.size()) return error(Code::kCorrupt, "operand names slot ", index(id), " of ", slots.size());
+    if (id != kNoSlot && index(id) >= slots.size())
+      return error(Code::kCorrupt, "operand names slot ", index(id), " of ", slots.size());
   const FixedList<Operand, kMaxOperands> all = operands(record);
   for (const Operand& operand : all) {
     const SlotInfo& slot = slots[index(operand.slot)];
     if (slot.layout == Layout::kStrided) continue;
     const std::string_view name = operand.name;
-    if (operand.mode != Mode::kRead || (name != "b" && name != "w")) return error(Code::kCorrupt, "operand '", name, "' may not be packed");
+    if (operand.mode != Mode::kRead || (name != "b" && name != "w"))
+      return error(Code::kCorrupt, "operand '", name, "' may not be packed");
   }
   return visit(record, [&](const auto& task) { return Validator(slots, side)(task); });
 }

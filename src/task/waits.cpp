@@ -1,7 +1,9 @@
-// Derives waits and signals. A record depends on every earlier record whose elements it overlaps when one of both writes, and on
-// every user of memory that it reuses. Records of an op are signalled in groups, one counter a group; a record waits for the
-// groups that queue order and other waits do not already imply. An op starts with a group for each of its records and falls back to
-// four and then one where some reader would have to wait for more than four counters; what is left over becomes join tasks.
+// Derives waits and signals. A record depends on every earlier record whose elements it overlaps
+// when one of both writes, and on every user of memory that it reuses. Records of an op are
+// signalled in groups, one counter a group; a record waits for the groups that queue order and
+// other waits do not already imply. An op starts with a group for each of its records and falls
+// back to four and then one where some reader would have to wait for more than four counters; what
+// is left over becomes join tasks.
 #include <algorithm>
 #include <array>
 
@@ -14,7 +16,8 @@ namespace {
 using Index = uint32_t;
 
 /// For each record, the earlier records it must come after, latest first, without repeats.
-std::vector<std::vector<Index>> find_dependencies(const Program& program, const std::vector<Index>& order) {
+std::vector<std::vector<Index>> find_dependencies(const Program& program,
+                                                  const std::vector<Index>& order) {
   const StorageMap map(program, order);
   std::vector<std::vector<Index>> deps(program.records.size());
   for (const Index root : map.roots()) {
@@ -23,7 +26,8 @@ std::vector<std::vector<Index>> find_dependencies(const Program& program, const 
       for (size_t earlier = 0; earlier < later; ++earlier) {
         const Touch& a = touches[earlier];
         const Touch& b = touches[later];
-        if (a.record != b.record && (a.writes() || b.writes()) && overlaps(a.region, b.region)) deps[b.record].push_back(a.record);
+        if (a.record != b.record && (a.writes() || b.writes()) && overlaps(a.region, b.region))
+          deps[b.record].push_back(a.record);
       }
   }
   const auto seq = [&](Index r) { return program.records[r].seq; };
@@ -47,9 +51,10 @@ struct Groups {
   std::vector<std::vector<Index>> members;
 };
 
-constexpr std::array<uint32_t, 3> kGroupLimits = {0xffffffffU, 4, 1};   // groups an op, by level
+constexpr std::array<uint32_t, 3> kGroupLimits = {0xffffffffU, 4, 1};  // groups an op, by level
 
-Groups make_groups(const Program& program, const std::vector<Index>& order, const std::vector<uint8_t>& level_of_op) {
+Groups make_groups(const Program& program, const std::vector<Index>& order,
+                   const std::vector<uint8_t>& level_of_op) {
   Groups groups;
   groups.of_record.resize(program.records.size());
   for (size_t begin = 0; begin < order.size();) {
@@ -70,11 +75,14 @@ Groups make_groups(const Program& program, const std::vector<Index>& order, cons
 }
 
 /// The groups that each record waits for, given a grouping; clocks follow along.
-std::vector<std::vector<Index>> choose_waits(const Program& program, const std::vector<Index>& order,
-                                             const std::vector<std::vector<Index>>& deps, const Groups& groups) {
+std::vector<std::vector<Index>> choose_waits(const Program& program,
+                                             const std::vector<Index>& order,
+                                             const std::vector<std::vector<Index>>& deps,
+                                             const Groups& groups) {
   Clocks clocks = make_clocks(program);
   std::vector<std::vector<Index>> waits(program.records.size());
-  std::vector<std::vector<uint32_t>> finished(groups.members.size());   // clock of a whole group, made when first needed
+  std::vector<std::vector<uint32_t>> finished(
+      groups.members.size());  // clock of a whole group, made when first needed
   std::vector<Index> last_in_queue(clocks.n_queues(), 0xffffffffU);
   for (const Index r : order) {
     uint32_t* clock = clocks.clock(r);
@@ -88,7 +96,8 @@ std::vector<std::vector<Index>> choose_waits(const Program& program, const std::
       auto& joined = finished[group];
       if (joined.empty()) {
         joined.assign(clocks.n_queues(), 0);
-        for (const Index member : groups.members[group]) clocks.join_finished(joined.data(), member);
+        for (const Index member : groups.members[group])
+          clocks.join_finished(joined.data(), member);
       }
       for (size_t q = 0; q < joined.size(); ++q) clock[q] = std::max(clock[q], joined[q]);
     }
@@ -96,8 +105,10 @@ std::vector<std::vector<Index>> choose_waits(const Program& program, const std::
   return waits;
 }
 
-/// Raises the level of ops that give some record too many waits. False when nothing could be raised.
-bool coarsen(const Program& program, const std::vector<std::vector<Index>>& waits, const Groups& groups, std::vector<uint8_t>& level_of_op) {
+/// Raises the level of ops that give some record too many waits. False when nothing could be
+/// raised.
+bool coarsen(const Program& program, const std::vector<std::vector<Index>>& waits,
+             const Groups& groups, std::vector<uint8_t>& level_of_op) {
   bool changed = false;
   for (const auto& list : waits) {
     if (list.size() <= kMaxWaits) continue;
@@ -105,7 +116,8 @@ bool coarsen(const Program& program, const std::vector<std::vector<Index>>& wait
     for (const Index group : list) ops.push_back(program.records[groups.members[group].front()].op);
     std::sort(ops.begin(), ops.end());
     for (size_t i = 0; i < ops.size(); ++i) {
-      const bool repeated = (i > 0 && ops[i] == ops[i - 1]) || (i + 1 < ops.size() && ops[i] == ops[i + 1]);
+      const bool repeated =
+          (i > 0 && ops[i] == ops[i - 1]) || (i + 1 < ops.size() && ops[i] == ops[i + 1]);
       const bool first = i == 0 || ops[i] != ops[i - 1];
       if (!repeated || !first || level_of_op[ops[i]] + 1U >= kGroupLimits.size()) continue;
       ++level_of_op[ops[i]];
@@ -115,8 +127,10 @@ bool coarsen(const Program& program, const std::vector<std::vector<Index>>& wait
   return changed;
 }
 
-/// Writes waits and signals into the records; a record with more than four waits gets join tasks in front of it.
-void write_waits(Program& program, const std::vector<std::vector<Index>>& waits, const Groups& groups) {
+/// Writes waits and signals into the records; a record with more than four waits gets join tasks in
+/// front of it.
+void write_waits(Program& program, const std::vector<std::vector<Index>>& waits,
+                 const Groups& groups) {
   std::vector<uint32_t> counter_of(groups.members.size(), kNoCounter);
   program.n_counters = 0;
   for (const auto& list : waits)
@@ -134,7 +148,8 @@ void write_waits(Program& program, const std::vector<std::vector<Index>>& waits,
       const auto fill = [&](Record& into) {
         into.n_waits = 0;
         for (; at < list.size() && into.n_waits < kMaxWaits; ++at)
-          into.waits[into.n_waits++] = {counter_of[list[at]], static_cast<int32_t>(groups.members[list[at]].size())};
+          into.waits[into.n_waits++] = {counter_of[list[at]],
+                                        static_cast<int32_t>(groups.members[list[at]].size())};
       };
       while (list.size() - at > kMaxWaits) {
         Record join = encode(JoinTask{});
@@ -157,7 +172,9 @@ void write_waits(Program& program, const std::vector<std::vector<Index>>& waits,
 void renumber(Program& program) {
   std::vector<Index> order(program.records.size());
   for (Index i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return program.records[a].seq < program.records[b].seq; });
+  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
+    return program.records[a].seq < program.records[b].seq;
+  });
   for (Index i = 0; i < order.size(); ++i) program.records[order[i]].seq = i;
 }
 

@@ -1,5 +1,6 @@
-// Every op case through the whole compiler on the CPU executor, against the op's reference: at its own sizes, with every size of its
-// inputs open, tile by tile with what each declares, and on each instruction set that this machine has.
+// Every op case through the whole compiler on the CPU executor, against the op's reference: at its
+// own sizes, with every size of its inputs open, tile by tile with what each declares, and on each
+// instruction set that this machine has.
 #include <cmath>
 
 #include "backends/cpu/build/target.h"
@@ -20,7 +21,8 @@ double roundings_of(const ir::OpCase& c) {
   return 8 + std::sqrt(static_cast<double>(n_terms));
 }
 
-Result<std::vector<Tensor>> run(const ir::Graph& graph, const std::vector<Tensor>& inputs, cpu::Isa isa, cpu::Order order, bool portable) {
+Result<std::vector<Tensor>> run(const ir::Graph& graph, const std::vector<Tensor>& inputs,
+                                cpu::Isa isa, cpu::Order order, bool portable) {
   plan::Plan plan = TRY(compiler::compile(graph, *cpu::make_target(isa, portable), {}));
   runtime::EngineOptions options;
   options.threads = 2;
@@ -29,18 +31,21 @@ Result<std::vector<Tensor>> run(const ir::Graph& graph, const std::vector<Tensor
   return context.run(inputs, {order, 1});
 }
 
-void expect_reference(const CaseId& id, const ir::OpCase& c, const ir::Graph& graph, cpu::Isa isa, cpu::Order order, bool portable) {
+void expect_reference(const CaseId& id, const ir::OpCase& c, const ir::Graph& graph, cpu::Isa isa,
+                      cpu::Order order, bool portable) {
   const std::vector<Tensor> wanted = evaluate_or_fail(c);
   const auto found = run(graph, c.inputs, isa, order, portable);
   ASSERT_TRUE(found.ok()) << id.op->name << " \"" << id.text() << "\": " << found.error().message;
   ASSERT_EQ(found.value().size(), wanted.size());
-  for (size_t i = 0; i < wanted.size(); ++i) expect_close(found.value()[i], wanted[i], roundings_of(c));
+  for (size_t i = 0; i < wanted.size(); ++i)
+    expect_close(found.value()[i], wanted[i], roundings_of(c));
 }
 
 TEST_P(EachExecutedCase, GivesWhatItsReferenceGives) {
   const ir::OpCase c = make_or_fail(GetParam());
   for (const cpu::Isa isa : cpu::kAllIsas)
-    if (cpu::isa_supported(isa)) expect_reference(GetParam(), c, c.graph, isa, cpu::Order::kSequence, false);
+    if (cpu::isa_supported(isa))
+      expect_reference(GetParam(), c, c.graph, isa, cpu::Order::kSequence, false);
 }
 
 TEST_P(EachExecutedCase, TouchesOnlyWhatItDeclares) {

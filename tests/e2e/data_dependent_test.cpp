@@ -5,7 +5,8 @@
 namespace tw::e2e {
 namespace {
 
-/// The elements of x [n, 4] that are not 0, as [u, 1] rows times w [1, 3]: NonZero, GatherND, Reshape(-1), MatMul.
+/// The elements of x [n, 4] that are not 0, as [u, 1] rows times w [1, 3]: NonZero, GatherND,
+/// Reshape(-1), MatMul.
 ir::Graph nonzero_chain() {
   GraphMaker g;
   const ir::ValueId x = g.input("x", DType::kF32, {Dim::symbol("n"), Dim(4)});
@@ -18,9 +19,11 @@ ir::Graph nonzero_chain() {
   return g.graph;
 }
 
-void expect_reference(const ir::Graph& graph, const std::shared_ptr<const runtime::Engine>& engine, const std::vector<Tensor>& inputs) {
+void expect_reference(const ir::Graph& graph, const std::shared_ptr<const runtime::Engine>& engine,
+                      const std::vector<Tensor>& inputs) {
   const std::vector<Tensor> wanted = value_or_fail(ir::evaluate_graph(graph, inputs));
-  for (const cpu::Order order : {cpu::Order::kSequence, cpu::Order::kRandom, cpu::Order::kChecked}) {
+  for (const cpu::Order order :
+       {cpu::Order::kSequence, cpu::Order::kRandom, cpu::Order::kChecked}) {
     runtime::Context context(engine);
     EXPECT_TRUE(same_bits(value_or_fail(context.run(inputs, {order, 3})), wanted));
   }

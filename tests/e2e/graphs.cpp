@@ -13,16 +13,19 @@ ir::ValueId GraphMaker::input(const std::string& name, DType dtype, ir::Shape sh
   return graph.inputs.back();
 }
 
-std::vector<ir::ValueId> GraphMaker::ops(std::string_view name, std::vector<ir::ValueId> inputs, ir::Attrs attrs, size_t n_outputs) {
+std::vector<ir::ValueId> GraphMaker::ops(std::string_view name, std::vector<ir::ValueId> inputs,
+                                         ir::Attrs attrs, size_t n_outputs) {
   return value_or_fail(builder_.ops(name, std::move(inputs), std::move(attrs), n_outputs));
 }
 
-ir::ValueId GraphMaker::op(std::string_view name, std::vector<ir::ValueId> inputs, ir::Attrs attrs) {
+ir::ValueId GraphMaker::op(std::string_view name, std::vector<ir::ValueId> inputs,
+                           ir::Attrs attrs) {
   return ops(name, std::move(inputs), std::move(attrs), 1).front();
 }
 
 std::shared_ptr<const runtime::Engine> engine_for(const ir::Graph& graph) {
-  plan::Plan plan = value_or_fail(compiler::compile(graph, *cpu::make_target(cpu::best_isa(), false), {}));
+  plan::Plan plan =
+      value_or_fail(compiler::compile(graph, *cpu::make_target(cpu::best_isa(), false), {}));
   return value_or_fail(runtime::Engine::make(std::move(plan), {}));
 }
 

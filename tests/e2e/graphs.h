@@ -6,13 +6,15 @@
 
 namespace tw::e2e {
 
-/// Adds inputs and nodes to a graph of its own; ends the test program with the error when a node is not legal.
+/// Adds inputs and nodes to a graph of its own; ends the test program with the error when a node is
+/// not legal.
 class GraphMaker {
  public:
   GraphMaker() : builder_(graph, graph.nodes, "n") {}
   ir::ValueId input(const std::string& name, DType dtype, ir::Shape shape);
   ir::ValueId op(std::string_view name, std::vector<ir::ValueId> inputs, ir::Attrs attrs = {});
-  std::vector<ir::ValueId> ops(std::string_view name, std::vector<ir::ValueId> inputs, ir::Attrs attrs, size_t n_outputs);
+  std::vector<ir::ValueId> ops(std::string_view name, std::vector<ir::ValueId> inputs,
+                               ir::Attrs attrs, size_t n_outputs);
   ir::GraphBuilder& b() { return builder_; }
 
   ir::Graph graph;

@@ -1,5 +1,6 @@
-// Seeded single faults in the programs of real models. The verifier rejects nearly all; one that it lets pass must leave the known order
-// between all tasks as it was, which makes it the same program.
+// Seeded single faults in the programs of real models. The verifier rejects nearly all; one that it
+// lets pass must leave the known order between all tasks as it was, which makes it the same
+// program.
 #include <algorithm>
 #include <random>
 
@@ -37,7 +38,10 @@ std::optional<size_t> pick(const Program& program, std::mt19937_64& random, Pred
 }
 
 bool has_wait(const Record& record) { return record.n_waits > 0; }
-bool has_tiles(const Record& record) { return record.tile_end > record.tile_begin && record.kind != task::Tasks::number_of<task::JoinTask>(); }
+bool has_tiles(const Record& record) {
+  return record.tile_end > record.tile_begin &&
+         record.kind != task::Tasks::number_of<task::JoinTask>();
+}
 
 bool drop_wait(Program& program, std::mt19937_64& random) {
   const auto at = pick(program, random, has_wait);
@@ -70,14 +74,17 @@ bool swap_order(Program& program, std::mt19937_64& random) {
 bool overlap(Program& program, std::mt19937_64& random) {
   const auto at = pick(program, random, [&](const Record& record) {
     int arena = 0;
-    for (const task::Operand& operand : task::operands(record)) arena += program.slot(operand.slot).space == task::Space::kArena ? 1 : 0;
+    for (const task::Operand& operand : task::operands(record))
+      arena += program.slot(operand.slot).space == task::Space::kArena ? 1 : 0;
     return arena >= 2;
   });
   if (!at) return false;
   std::vector<size_t> roots;
   for (const task::Operand& operand : task::operands(program.records[*at])) {
     const size_t root = task::index(program.slot(operand.slot).root);
-    if (program.slots[root].space == task::Space::kArena && program.slots[root].storage_bytes > 0 && std::count(roots.begin(), roots.end(), root) == 0) roots.push_back(root);
+    if (program.slots[root].space == task::Space::kArena && program.slots[root].storage_bytes > 0 &&
+        std::count(roots.begin(), roots.end(), root) == 0)
+      roots.push_back(root);
   }
   if (roots.size() < 2) return false;
   program.slots[roots[0]].offset_bytes = program.slots[roots[1]].offset_bytes;
@@ -100,26 +107,33 @@ bool wrong_box(Program& program, std::mt19937_64& random) {
   const auto at = pick(program, random, has_tiles);
   if (!at) return false;
   Record& record = program.records[*at];
-  if (random() % 2 == 0) ++record.tile_begin;
-  else --record.tile_end;
+  if (random() % 2 == 0)
+    ++record.tile_begin;
+  else
+    --record.tile_end;
   return true;
 }
 
 /// Every pair of tasks is ordered as before.
 bool same_order(const Program& a, const Program& b) {
   if (a.records.size() != b.records.size()) return false;
-  const auto first = task::known_order(a, task::seq_order(a)), second = task::known_order(b, task::seq_order(b));
+  const auto first = task::known_order(a, task::seq_order(a)),
+             second = task::known_order(b, task::seq_order(b));
   if (!first.ok() || !second.ok()) return false;
   for (size_t r = 0; r < a.records.size(); ++r)
-    if (!std::equal(first.value().clock(r), first.value().clock(r) + first.value().n_queues(), second.value().clock(r))) return false;
+    if (!std::equal(first.value().clock(r), first.value().clock(r) + first.value().n_queues(),
+                    second.value().clock(r)))
+      return false;
   return true;
 }
 
-/// The two records that changed places do not touch a common element with a write between them: their order has no say.
+/// The two records that changed places do not touch a common element with a write between them:
+/// their order has no say.
 bool same_but_for_independent_neighbours(const Program& original, const Program& mutant) {
   std::vector<size_t> changed;
   for (size_t r = 0; r < original.records.size(); ++r)
-    if (std::memcmp(&original.records[r], &mutant.records[r], sizeof(Record)) != 0) changed.push_back(r);
+    if (std::memcmp(&original.records[r], &mutant.records[r], sizeof(Record)) != 0)
+      changed.push_back(r);
   return changed.size() == 2 && changed[1] == changed[0] + 1;
 }
 
@@ -127,8 +141,9 @@ TEST(Mutants, NearlyAllAreRejectedAndTheRestAreEquivalent) {
   const std::vector<Program> all = programs();
   if (all.empty()) GTEST_SKIP() << "no models are there";
   using Mutate = bool (*)(Program&, std::mt19937_64&);
-  constexpr std::pair<const char*, Mutate> kFaults[] = {{"dropped wait", drop_wait}, {"wrong target", change_target}, {"swapped order", swap_order},
-                                                        {"overlap", overlap}, {"bad slot", bad_slot}, {"wrong box", wrong_box}};
+  constexpr std::pair<const char*, Mutate> kFaults[] = {
+      {"dropped wait", drop_wait}, {"wrong target", change_target}, {"swapped order", swap_order},
+      {"overlap", overlap},        {"bad slot", bad_slot},          {"wrong box", wrong_box}};
   std::mt19937_64 random(20261130);
   int mutants = 0, rejected = 0, equivalent = 0;
   for (const Program& original : all)
@@ -141,11 +156,15 @@ TEST(Mutants, NearlyAllAreRejectedAndTheRestAreEquivalent) {
         ++rejected;
         continue;
       }
-      const bool harmless = same_order(original, mutant) || (mutate == swap_order && same_but_for_independent_neighbours(original, mutant));
+      const bool harmless =
+          same_order(original, mutant) ||
+          (mutate == swap_order && same_but_for_independent_neighbours(original, mutant));
       equivalent += harmless ? 1 : 0;
-      EXPECT_TRUE(harmless) << "a mutant (" << name << ") of a program of " << original.records.size() << " tasks passes";
+      EXPECT_TRUE(harmless) << "a mutant (" << name << ") of a program of "
+                            << original.records.size() << " tasks passes";
     }
-  std::printf("%d mutants of %zu programs: %d rejected, %d equivalent\n", mutants, all.size(), rejected, equivalent);
+  std::printf("%d mutants of %zu programs: %d rejected, %d equivalent\n", mutants, all.size(),
+              rejected, equivalent);
   EXPECT_GE(all.size(), 10U);
   EXPECT_GE(mutants, 1000);
 }

@@ -1,5 +1,5 @@
-// A program means the same on every legal interleaving: seeded random orders in poisoned memory, tiles for several numbers of workers,
-// and each tile alone with what it declares to read.
+// A program means the same on every legal interleaving: seeded random orders in poisoned memory,
+// tiles for several numbers of workers, and each tile alone with what it declares to read.
 #include <set>
 
 #include "models.h"
@@ -14,12 +14,15 @@ class Orders : public testing::TestWithParam<size_t> {
     if (!is_there(model_)) GTEST_SKIP() << model_.file << " is not there";
   }
 
-  std::vector<Tensor> run(const std::shared_ptr<const runtime::Engine>& engine, const runtime::RunOptions& options = {}) {
+  std::vector<Tensor> run(const std::shared_ptr<const runtime::Engine>& engine,
+                          const runtime::RunOptions& options = {}) {
     runtime::Context context(engine);
     return value_or_fail(context.run(random_inputs(model_, engine->plan(), 1), options));
   }
 
-  std::shared_ptr<const runtime::Engine> engine(int workers) { return value_or_fail(runtime::Engine::make(build(model_, workers), {})); }
+  std::shared_ptr<const runtime::Engine> engine(int workers) {
+    return value_or_fail(runtime::Engine::make(build(model_, workers), {}));
+  }
 
   Model model_;
 };
@@ -41,8 +44,10 @@ TEST_P(Orders, TilesForAnyNumberOfWorkersGiveTheSameBits) {
   for (const int workers : {8, 132}) {
     const auto tiles = engine(workers);
     for (uint64_t seed = 0; seed < 100; ++seed)
-      ASSERT_TRUE(same_bits(expected, run(tiles, {cpu::Order::kRandom, seed}))) << workers << " workers, seed " << seed;
-    EXPECT_TRUE(same_bits(expected, run(tiles, {cpu::Order::kQueues, 0}))) << workers << " workers side by side";
+      ASSERT_TRUE(same_bits(expected, run(tiles, {cpu::Order::kRandom, seed})))
+          << workers << " workers, seed " << seed;
+    EXPECT_TRUE(same_bits(expected, run(tiles, {cpu::Order::kQueues, 0})))
+        << workers << " workers side by side";
   }
 }
 

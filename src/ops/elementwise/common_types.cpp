@@ -52,7 +52,8 @@ Result<void> expect_same_dtype(const ir::InferContext& c, size_t first) {
 static bool is_part_of(const Dim& symbol, const Dim& whole) {
   const auto name = symbol.as_symbol();
   bool found = false;
-  if (name && !whole.as_symbol()) whole.for_each_symbol([&](const std::string& s) { found = found || s == *name; });
+  if (name && !whole.as_symbol())
+    whole.for_each_symbol([&](const std::string& s) { found = found || s == *name; });
   return found;
 }
 
@@ -64,7 +65,8 @@ Result<Dim> broadcast_dim(const Dim& a, const Dim& b) {
                  " do not broadcast: expected equal ones, or a 1");
   if (a.is_constant()) return a;
   if (b.is_constant()) return b;
-  // S against min(S, 512): the model is legal only where both are S, and the task that reads them checks it.
+  // S against min(S, 512): the model is legal only where both are S, and the task that reads them
+  // checks it.
   if (is_part_of(a, b)) return a;
   if (is_part_of(b, a)) return b;
   return select(a - Dim(1), a, b);

@@ -22,8 +22,10 @@ extern constinit const ir::OpDef hard_sigmoid = {
       const DType dtype = c.in_type(0).dtype;
       if (dtype == DType::kF64) {  // an instruction's parameters are f32
         using task::PointOp;
-        const uint8_t scaled = c.emit(PointOp::kMul, dtype, c.in(0), c.literal(dtype, c.attr_float("alpha")));
-        const uint8_t moved = c.emit(PointOp::kAdd, dtype, scaled, c.literal(dtype, c.attr_float("beta")));
+        const uint8_t scaled =
+            c.emit(PointOp::kMul, dtype, c.in(0), c.literal(dtype, c.attr_float("alpha")));
+        const uint8_t moved =
+            c.emit(PointOp::kAdd, dtype, scaled, c.literal(dtype, c.attr_float("beta")));
         const uint8_t below = c.emit(PointOp::kMin, dtype, moved, c.literal(dtype, 1));
         c.set_out(c.emit(PointOp::kMax, dtype, below, c.literal(dtype, 0)));
         return {};

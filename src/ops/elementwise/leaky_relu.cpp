@@ -20,7 +20,8 @@ extern constinit const ir::OpDef leaky_relu = {
       const DType dtype = c.in_type(0).dtype;
       if (dtype == DType::kF64) {  // an instruction's parameters are f32
         using task::PointOp;
-        const uint8_t sloped = c.emit(PointOp::kMul, dtype, c.in(0), c.literal(dtype, c.attr_float("alpha")));
+        const uint8_t sloped =
+            c.emit(PointOp::kMul, dtype, c.in(0), c.literal(dtype, c.attr_float("alpha")));
         const uint8_t negative = c.emit(PointOp::kLess, dtype, c.in(0), c.literal(dtype, 0));
         c.set_out(c.emit(PointOp::kWhere, dtype, negative, sloped, c.in(0)));
         return {};

@@ -135,7 +135,8 @@ Result<void> reference(ir::EvalContext& c) {
 
 /// Fills `slot` with the pad value.
 void fill(LowerContext& c, task::SlotId slot) {
-  if (c.has(kValue)) return emit_copy(c, c.broadcast(c.reshape(c.in(kValue), {}), c.dims(slot)), slot);
+  if (c.has(kValue))
+    return emit_copy(c, c.broadcast(c.reshape(c.in(kValue), {}), c.dims(slot)), slot);
   auto zero = Tensor::try_make(c.in_type(kX).dtype, {});
   CHECK(zero.ok(), "one element fits in memory");
   emit_fill(c, zero.value(), slot);

@@ -15,11 +15,14 @@ class Target : public planner::TargetServices {
 
   std::string name() const override { return cat("cpu ", portable_ ? "portable" : isa_name(isa_)); }
 
-  Result<std::optional<planner::PackedWeight>> pack(const task::Record& record, std::string_view operand,
+  Result<std::optional<planner::PackedWeight>> pack(const task::Record& record,
+                                                    std::string_view operand,
                                                     const Tensor& weight) const override {
     if (portable_ || weight.dtype() != DType::kF32) return std::optional<planner::PackedWeight>();
-    if (record.kind == task::Tasks::number_of<task::GemmTask>() && operand == "b" && weight.rank() == 2)
-      return stored(TRY(pack_gemm_b(weight, task::decode<task::GemmTask>(record).transpose_b != 0, isa_)));
+    if (record.kind == task::Tasks::number_of<task::GemmTask>() && operand == "b" &&
+        weight.rank() == 2)
+      return stored(
+          TRY(pack_gemm_b(weight, task::decode<task::GemmTask>(record).transpose_b != 0, isa_)));
     if (record.kind == task::Tasks::number_of<task::ConvTask>() && operand == "w")
       return stored(TRY(pack_conv_w(weight, task::decode<task::ConvTask>(record).groups, isa_)));
     return std::optional<planner::PackedWeight>();
