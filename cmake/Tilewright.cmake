@@ -15,8 +15,11 @@ endif()
 
 find_program(TILEWRIGHT_CCACHE ccache)
 if(TILEWRIGHT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_C_COMPILER_LAUNCHER "${TILEWRIGHT_CCACHE}")
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${TILEWRIGHT_CCACHE}")
+  # Hits across build folders and clones, and with precompiled headers.
+  set(ccache_with_options ${CMAKE_COMMAND} -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1
+    "CCACHE_SLOPPINESS=pch_defines,time_macros" "${TILEWRIGHT_CCACHE}")
+  set(CMAKE_C_COMPILER_LAUNCHER ${ccache_with_options})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${ccache_with_options})
 endif()
 
 add_library(tw_options INTERFACE)
@@ -31,11 +34,16 @@ if(TILEWRIGHT_SANITIZE)
   target_link_options(tw_options INTERFACE -fsanitize=${TILEWRIGHT_SANITIZE})
 endif()
 
-# tw_library(NAME SOURCES ... [DEPS other tw libraries and targets ...]) makes the static library tw_NAME.
+# tw_library(NAME SOURCES ... [DEPS other tw libraries and targets ...] [PRECOMPILE headers ...]) makes the static library
+# tw_NAME. PRECOMPILE is for folders of many small files: most of their time is the parsing of the same headers.
 function(tw_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PRECOMPILE" ${ARGN})
   add_library(tw_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(tw_${name} PUBLIC tw_options)
+  if(ARG_PRECOMPILE)
+    list(TRANSFORM ARG_PRECOMPILE PREPEND "${PROJECT_SOURCE_DIR}/src/")
+    target_precompile_headers(tw_${name} PRIVATE ${ARG_PRECOMPILE})
+  endif()
   foreach(dep ${ARG_DEPS})
     if(TARGET tw_${dep})
       target_link_libraries(tw_${name} PUBLIC tw_${dep})
@@ -57,6 +65,10 @@ function(tw_test name)
   add_executable(${name}_test ${ARG_SOURCES})
   target_link_libraries(${name}_test PRIVATE tw_options GTest::gtest GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name}_test PRIVATE TW_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  list(LENGTH ARG_SOURCES n_sources)
+  if(n_sources GREATER 2)
+    target_precompile_headers(${name}_test PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+  endif()
   foreach(dep ${ARG_DEPS})
     if(TARGET tw_${dep})
       target_link_libraries(${name}_test PRIVATE tw_${dep})

@@ -20,6 +20,14 @@ Result<void> check_precision(std::string_view value) {
   return check_choice(value, kNames);
 }
 
+Result<void> check_threads(std::string_view value) {
+  constexpr size_t kLongest = 4;
+  TRY(check_positive(value));
+  if (value.size() > kLongest || std::stoi(std::string(value)) > 1024)
+    return error(Code::kInvalidArgument, "'", value, "' is more than 1024 threads");
+  return {};
+}
+
 api::BuildOptions build_options(const Arguments& arguments, const std::string& command,
                                 Console& console) {
   api::BuildOptions options;

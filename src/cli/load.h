@@ -13,6 +13,8 @@ class Console;
 
 Result<void> check_isa(std::string_view value);
 Result<void> check_precision(std::string_view value);
+/// 1 to 1024: beyond, systems refuse to start them.
+Result<void> check_threads(std::string_view value);
 
 /// Options of everything that compiles.
 inline constexpr Option kShapesOption = {.name = "--shapes",
@@ -29,7 +31,7 @@ inline constexpr Option kIsaOption = {
 inline constexpr Option kThreadsOption = {
     .name = "--threads",
     .value = "N",
-    .check = check_positive,
+    .check = check_threads,
     .help = "threads, the calling one included (default: one a core)"};
 
 /// The options of `arguments` that say how a model at `path` is compiled. `command` is what an

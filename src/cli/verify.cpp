@@ -73,7 +73,7 @@ class Verification {
   Result<void> run() {
     TRY(prepare());
     TRY(evaluate_imported());
-    TRY(check_layers().in("layers"));
+    TRY(check_layers());
     TRY(check_model());
     console_.print("verified\n");
     return {};

@@ -46,6 +46,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{{"run", "p", "--order", "backwards"}, "'backwards' is not random:SEED"},
         Wrong{{"run", "p", "--mean", "1,two"}, "'two' is no number"},
         Wrong{{"bench", "p", "--duration-s", "-1"}, "'-1' is no number of seconds above 0"},
+        Wrong{{"run", "p", "--threads", "1000000"}, "'1000000' is more than 1024 threads"},
+        Wrong{{"run", "p", "--threads", "1000000"}, "'1000000' is more than 1024 threads"},
         Wrong{{"verify", "m", "--layers", "7"}, "'7' is not A:B"},
         Wrong{{"inspect"}, "expected PLAN"}));
 

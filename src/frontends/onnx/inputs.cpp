@@ -46,7 +46,7 @@ class Symbols {
     std::string symbol = wanted.substr(0, kLongest);
     for (char& c : symbol)
       if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '.') c = '_';
-    if (std::isdigit(static_cast<unsigned char>(symbol[0])) != 0) symbol.insert(0, "d");
+    if (std::isdigit(static_cast<unsigned char>(symbol[0])) != 0) symbol = cat("d", symbol);
     if (is_reserved(symbol)) symbol += '_';
     return symbol;
   }

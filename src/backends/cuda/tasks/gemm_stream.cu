@@ -22,7 +22,7 @@ struct RowsOfX32 {
   static constexpr GemmStreamConfig kConfig = {.column_tiles = 4, .x_group = 2};
 };
 struct RowsOfX64 {
-  static constexpr GemmStreamConfig kConfig = {.column_tiles = 8, .min_x_slots = 3};
+  static constexpr GemmStreamConfig kConfig = {.column_tiles = 8, .x_group = 2};
 };
 
 template <class Variant>

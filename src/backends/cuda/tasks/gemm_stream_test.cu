@@ -8,6 +8,8 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ostream>
 #include <string>
@@ -236,6 +238,30 @@ TEST_F(GemmStream, AnOverlappedChainGivesTheBitsOfASerialOne) {
   };
   EXPECT_TRUE(same_bits(last(true), last(false)));
   check(cudaStreamDestroy(stream), "destroy stream");
+}
+
+/// Launches one block of a product whose K is cut, so that the sums it waits for are never written,
+/// and ends the process with what the mailbox then holds.
+[[noreturn]] void launch_without_partners() {
+  StuckReport* mailbox = nullptr;
+  check(cudaHostAlloc(&mailbox, sizeof *mailbox, cudaHostAllocMapped), "cudaHostAlloc");
+  *mailbox = {};
+  const Problem p(64, 1024);
+  GemmStreamArgs call = p.args(4);
+  call.mailbox = mailbox;
+  GemmStreamPlan plan = plan_gemm_stream(p.n, p.k, kSmCount);
+  plan.blocks = 1;
+  check(launch_gemm_stream(call, plan, false, nullptr), "launch_gemm_stream");
+  const cudaError_t error = cudaDeviceSynchronize();
+  std::fprintf(stderr, "%s; stuck at %u, block %u\n", cudaGetErrorName(error),
+               static_cast<unsigned>(mailbox->at), mailbox->block);
+  std::_Exit(error == cudaErrorLaunchFailure && mailbox->at == StuckAt::kPartialSums ? 0 : 1);
+}
+
+// In a process of its own, since a trap ends the context.
+TEST_F(GemmStream, AWaitThatCannotEndTrapsAndLeavesAReport) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(launch_without_partners(), ::testing::ExitedWithCode(0), "stuck at 4, block 0");
 }
 
 TEST_F(GemmStream, RefusesWithASentence) {
