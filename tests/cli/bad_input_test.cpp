@@ -208,7 +208,9 @@ TEST_P(InterruptAt, LeavesAWholePlanOrNone) {
   std::vector<std::string> names = folder.names();
   std::erase(names, "p");
   EXPECT_EQ(names, (std::vector<std::string>{"external.onnx", "weights.bin"}));
-  if (folder.names().size() == 3) EXPECT_EQ(tilewright({"inspect", folder.file("p")}).exit_code, 0);
+  if (folder.names().size() == 3) {
+    EXPECT_EQ(tilewright({"inspect", folder.file("p")}).exit_code, 0);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Times, InterruptAt, ::testing::Values(20, 60, 120, 200, 300, 450));
