@@ -29,6 +29,7 @@ Result<std::string_view> field(std::string_view header, std::string_view key,
     return error(Code::kCorrupt, "the header of the .npy has no '", key, "'");
   std::string_view value = header.substr(colon + 1, stop - colon - 1);
   while (!value.empty() && value.front() == ' ') value.remove_prefix(1);
+  while (!value.empty() && value.back() == ' ') value.remove_suffix(1);
   return value;
 }
 

@@ -36,6 +36,11 @@ class ByteWriter {
   void align(size_t alignment) {
     bytes_.resize((bytes_.size() + alignment - 1) / alignment * alignment);
   }
+  /// Zero bytes up to `size` in all.
+  void pad_to(size_t size) {
+    CHECK(size >= bytes_.size(), "padding only adds");
+    bytes_.resize(size);
+  }
   const std::vector<std::byte>& bytes() const { return bytes_; }
 
  private:

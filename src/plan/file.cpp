@@ -25,7 +25,7 @@ struct Header {
   uint64_t file_bytes = 0;
   uint64_t data_begin = 0;   // of the first section; a multiple of 4096
   uint64_t n_chunks = 0;     // checksums, of the bytes from data_begin on
-  uint64_t table_hash = 0;   // of the section table and the chunk hashes
+  uint64_t table_hash = 0;   // of everything between this header and the data
   uint64_t header_hash = 0;  // of this header with this field 0
 };
 static_assert(sizeof(Header) == 56);
@@ -107,7 +107,7 @@ Result<Opened> open_plan(const std::string& path) {
   if (header.n_sections > 64 || header.n_chunks > bytes.size() ||
       header.data_begin > bytes.size() || sizeof(Header) + table_bytes > header.data_begin)
     return error(Code::kCorrupt, "the section table does not fit the file");
-  const auto table = bytes.subspan(sizeof(Header), table_bytes);
+  const auto table = bytes.subspan(sizeof(Header), header.data_begin - sizeof(Header));
   if (hash(table) != header.table_hash)
     return error(Code::kCorrupt, "the section table's checksum is wrong");
   opened.sections.resize(header.n_sections);
@@ -200,14 +200,13 @@ Result<int64_t> write_plan(const Plan& plan, const std::string& path) {
     return {};
   }));
   if (in_chunk > 0) table.put(static_cast<uint64_t>(XXH3_64bits_digest(&state)));
+  table.pad_to(header.data_begin - sizeof(Header));
   header.table_hash = hash(table.bytes());
   header.header_hash = hash_of(header);
 
   AtomicFile file = TRY(AtomicFile::create(path));
   TRY(file.write(bytes_of(header)));
   TRY(file.write(table.bytes()));
-  const std::vector<std::byte> gap(header.data_begin - sizeof(Header) - table.bytes().size());
-  TRY(file.write(gap));
   TRY(for_each_part([&](std::span<const std::byte> bytes) { return file.write(bytes); }));
   TRY(file.commit());
   return static_cast<int64_t>(header.file_bytes);

