@@ -116,8 +116,7 @@ TEST(ElementwiseTask, ComparisonsSelectAndCoordinatesCount) {
   const auto right = [&](const Dims& at) { return net.get(task.x[1].id, {at[1]}); };
   expect_result(
       net, task.y[0].id, [&](const Dims& at) { return at[0] < 10 ? left(at) : right(at); }, 0);
-  expect_result(
-      net, task.y[1].id, [&](const Dims& at) { return left(at) > right(at) ? 1 : 0; }, 0);
+  expect_result(net, task.y[1].id, [&](const Dims& at) { return left(at) > right(at) ? 1 : 0; }, 0);
 }
 
 TEST(ElementwiseTask, IntegersWrapToTheirType) {
@@ -153,8 +152,7 @@ TEST(ElementwiseTask, CastsTruncateAndSaturate) {
   cast.dtype = DType::kI8;
   task.program = net.add_program(1, {1}, {cast});
   net.add_task(task);
-  expect_result(
-      net, task.y[0].id, [&](const Dims& at) { return wanted[at[0]]; }, 0);
+  expect_result(net, task.y[0].id, [&](const Dims& at) { return wanted[at[0]]; }, 0);
 }
 
 TEST(ElementwiseTask, ARegisterMayBeWrittenAgainAndAnInputStored) {
@@ -170,8 +168,7 @@ TEST(ElementwiseTask, ARegisterMayBeWrittenAgainAndAnInputStored) {
   net.add_task(task);
   expect_result(
       net, task.y[0].id, [&](const Dims& at) { return -net.get(task.x[0].id, at); }, 1e-6);
-  expect_result(
-      net, task.y[1].id, [&](const Dims& at) { return net.get(task.x[0].id, at); }, 0);
+  expect_result(net, task.y[1].id, [&](const Dims& at) { return net.get(task.x[0].id, at); }, 0);
 }
 
 }  // namespace

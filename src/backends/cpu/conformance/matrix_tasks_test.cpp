@@ -76,8 +76,7 @@ TEST(GemmTask, ImmutableWeightsArePackedOnce) {
     task.c.id = net.add(DType::kF32, {70, 90});
     task.transpose_b = transpose ? 1 : 0;
     net.add_task(task);
-    expect_result(
-        net, task.c.id, [&](const Dims& at) { return gemm_at(net, task, at); }, 1e-5);
+    expect_result(net, task.c.id, [&](const Dims& at) { return gemm_at(net, task, at); }, 1e-5);
   }
 }
 

@@ -18,8 +18,7 @@ TEST(CopyTask, BetweenAnyTwoWindows) {
           task.x.id = net.add(dtype, dims, from);
           task.y.id = net.add(dtype, dims, to);
           net.add_task(task);
-          expect_result(
-              net, task.y.id, [&](const Dims& at) { return net.get(task.x.id, at); }, 0);
+          expect_result(net, task.y.id, [&](const Dims& at) { return net.get(task.x.id, at); }, 0);
         }
       }
     }
@@ -159,8 +158,7 @@ TEST(NonZeroTask, CoordinatesInOrderAndTheirCount) {
   task.y.id = net.add(DType::kI64, {30, 2});
   task.count.id = net.add(DType::kI64, {1});
   net.add_task(task);
-  expect_result(
-      net, task.count.id, [&](const Dims&) { return double(set.size()); }, 0);
+  expect_result(net, task.count.id, [&](const Dims&) { return double(set.size()); }, 0);
   expect_result(
       net, task.y.id,
       [&](const Dims& at) {
@@ -208,10 +206,7 @@ TEST(ResizeTask, NearestMovesElementsOfAnyType) {
   net.add_task(task);
   expect_result(
       net, task.y.id,
-      [&](const Dims& at) {
-        return net.get(task.x.id, {0, at[1] / 2, at[2] / 2, at[3]});
-      },
-      0);
+      [&](const Dims& at) { return net.get(task.x.id, {0, at[1] / 2, at[2] / 2, at[3]}); }, 0);
 }
 
 TEST(ResizeTask, CubicKeepsAConstantImage) {
@@ -225,8 +220,7 @@ TEST(ResizeTask, CubicKeepsAConstantImage) {
     for_each_coordinate({1, 6, 4}, [&](const Dims& at) { net.set(task.x.id, at, double(at[2])); });
     task.y.id = net.add(DType::kF32, {1, 9, 4});
     net.add_task(task);
-    expect_result(
-        net, task.y.id, [&](const Dims& at) { return double(at[2]); }, 1e-5);
+    expect_result(net, task.y.id, [&](const Dims& at) { return double(at[2]); }, 1e-5);
   }
 }
 

@@ -170,17 +170,12 @@ TEST(RecurrentTask, FollowsTheEquations) {
         net, t.y.id, [&](const Dims& at) { return expected_at(net, t, at, false); }, 1e-5);
     expect_result(
         net, t.h.id,
-        [&](const Dims& at) {
-          return expected_at(net, t, {-1, at[0], at[1], at[2]}, false);
-        },
+        [&](const Dims& at) { return expected_at(net, t, {-1, at[0], at[1], at[2]}, false); },
         1e-5);
     if (c.kind != Kind::kLstm) continue;
     expect_result(
         net, t.c.id,
-        [&](const Dims& at) {
-          return expected_at(net, t, {-1, at[0], at[1], at[2]}, true);
-        },
-        1e-5);
+        [&](const Dims& at) { return expected_at(net, t, {-1, at[0], at[1], at[2]}, true); }, 1e-5);
   }
 }
 

@@ -63,8 +63,7 @@ TEST(NormTask, LayerNormAndItsStatistics) {
                  net.get(task.bias.id, {at.back()});
         },
         5 * tolerance(c.dtype));
-    expect_result(
-        net, task.mean.id, [&](const Dims& at) { return statistics(at).first; }, 1e-5);
+    expect_result(net, task.mean.id, [&](const Dims& at) { return statistics(at).first; }, 1e-5);
     expect_result(
         net, task.inv_std.id, [&](const Dims& at) { return statistics(at).second; }, 1e-5);
   }
@@ -274,9 +273,7 @@ TEST(SortTask, TheBestOfEachRowTiesToTheLowerIndex) {
           0);
       expect_result(
           net, task.values.id,
-          [&](const Dims& at) {
-            return net.get(task.x.id, {at[0], order(at[0])[size_t(at[1])]});
-          },
+          [&](const Dims& at) { return net.get(task.x.id, {at[0], order(at[0])[size_t(at[1])]}); },
           0);
     }
   }

@@ -189,8 +189,7 @@ TEST(PoolTask, MaxOfIntegersIsExact) {
   task.x.id = net.add(DType::kI8, {1, 8, 8, 3});
   task.y.id = net.add(DType::kI8, {1, 4, 4, 3});
   net.add_task(task);
-  expect_result(
-      net, task.y.id, [&](const Dims& at) { return pool_at(net, task, at); }, 0);
+  expect_result(net, task.y.id, [&](const Dims& at) { return pool_at(net, task, at); }, 0);
 }
 
 }  // namespace

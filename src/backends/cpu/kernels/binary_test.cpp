@@ -10,7 +10,7 @@ float min_nan(float a, float b) { return std::isnan(a) || std::isnan(b) ? kNan :
 
 struct Operation {
   const char* name;
-  BinaryForms BinaryKernels::*forms;
+  BinaryForms BinaryKernels::* forms;
   float (*reference)(float, float);
 };
 

@@ -14,8 +14,7 @@ float reduce_row(const float* x, int64_t n) {
   if constexpr (kOp == mul) start = 1.0f;
   if constexpr (kOp == max_nan) start = -__builtin_inff();
   if constexpr (kOp == min_nan) start = __builtin_inff();
-  return reduce(
-      x, n, start, [](F32 v) { return kOf(v); }, [](F32 a, F32 b) { return kOp(a, b); });
+  return reduce(x, n, start, [](F32 v) { return kOf(v); }, [](F32 a, F32 b) { return kOp(a, b); });
 }
 
 template <auto kOp, auto kOf>

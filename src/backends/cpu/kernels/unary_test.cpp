@@ -24,7 +24,7 @@ double hard_swish(double x) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); }
 
 struct Function {
   const char* name;
-  UnaryFn UnaryKernels::*fn;
+  UnaryFn UnaryKernels::* fn;
   double (*reference)(double);
   double limit_ulp;        // with FMA
   double limit_ulp_sse42;  // without

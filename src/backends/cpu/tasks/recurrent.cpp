@@ -94,7 +94,7 @@ class Direction {
     return task_.peephole.id != task::kNoSlot ? row_of(task_.peephole, 3 * hidden_) : nullptr;
   }
 
-  const float* panels(task::In operand, std::vector<AlignedFloats> RecurrentPlan::*which) {
+  const float* panels(task::In operand, std::vector<AlignedFloats> RecurrentPlan::* which) {
     const auto* plan = static_cast<const RecurrentPlan*>(context_.prepared);
     const std::vector<AlignedFloats>& packed = plan->*which;
     if (!packed.empty()) return packed[static_cast<size_t>(dir_)].data();
