@@ -84,12 +84,10 @@ TEST(BadPlan, ATruncatedPlanIsRefused) {
   }
 }
 
-TEST(BadPlan, AFlippedByteOfHeaderTableOrSectionIsRefused) {
+TEST(BadPlan, AFlippedByteIsRefusedWhereverItIs) {
   const TempFolder folder;
   const std::string whole = read_all(build_mlp(folder));
-  constexpr size_t kPage = 4096;  // the first section begins there; zeros fill the page up
-  for (size_t at = 12; at < whole.size(); at += at < 200 ? 24 : kPage / 16 + 1) {
-    if (at >= 200 && at < kPage) at = kPage;
+  for (size_t at = 12; at < whole.size(); at += whole.size() / 97) {
     std::string flipped = whole;
     flipped[at] = static_cast<char>(flipped[at] ^ 0x40);
     write_all(folder.file("p"), flipped);
