@@ -13,7 +13,7 @@ namespace tw::onnx {
 namespace {
 
 constexpr unsigned kSeed = 7;
-constexpr int kIterations = 9000;
+constexpr int kIterations = 30000;
 constexpr auto kTimeLimit = std::chrono::seconds(20);
 
 class RandomModel {

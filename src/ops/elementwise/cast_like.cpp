@@ -10,6 +10,7 @@ extern constinit const ir::OpDef cast_like = {
     .outputs = {"y"},
     .onnx = {{"CastLike", 15,
               [](ir::ImportContext& c) -> Result<void> {
+                if (!c.has(1)) return error(Code::kInvalidModel, "input 'target' is missing");
                 const DType to = c.value(1).type.dtype;
                 if (to == DType::kF8E4M3 || to == DType::kF8E5M2)
                   if (c.attr_int("saturate", 1) == 0)

@@ -218,6 +218,7 @@ Result<void> check_importable(const ir::ImportContext& c) {
     if (c.has(i))
       return error(Code::kUnsupported, "attention with past keys or lengths (input ", i, ")");
   for (size_t i = 0; i < 3; ++i) {
+    if (!c.has(i)) return error(Code::kInvalidModel, "input ", i, " is missing");
     const size_t rank = c.value(i).type.shape.size();
     if (rank != 3 && rank != 4)
       return error(Code::kInvalidModel, "input ", i, " has rank ", rank, ", expected 3 or 4");
