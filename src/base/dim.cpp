@@ -8,6 +8,15 @@
 namespace tw {
 namespace {
 
+/// Sizes in files may be anything: sums and products wrap, as unsigned numbers do. evaluate() is
+/// exact and refuses.
+int64_t wrapping_add(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+int64_t wrapping_mul(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+
 std::string key_of(const Dim::Term& term) {
   std::string key;
   for (const auto& atom : term.atoms) key += atom->key + "*";
@@ -24,8 +33,9 @@ Dim make_function(Dim::Op op, std::string_view name, std::vector<Dim> operands) 
 
 /// term / divisor when it is exact for every value of the symbols.
 std::optional<Dim::Term> exact_quotient(Dim::Term term, const Dim::Term& divisor) {
-  if (divisor.coefficient == 0 || term.coefficient % divisor.coefficient != 0) return std::nullopt;
-  term.coefficient /= divisor.coefficient;
+  if (divisor.coefficient == 0) return std::nullopt;
+  if (divisor.coefficient != -1 && term.coefficient % divisor.coefficient != 0) return std::nullopt;
+  term.coefficient = floor_div(term.coefficient, divisor.coefficient);
   for (const auto& atom : divisor.atoms) {
     const auto found = std::find_if(term.atoms.begin(), term.atoms.end(),
                                     [&](const auto& a) { return a->key == atom->key; });
@@ -49,7 +59,9 @@ Result<int64_t> evaluate_atom(
     case Dim::Op::kFloorDiv:
     case Dim::Op::kMod:
       if (v[1] == 0) return error(Code::kInvalidArgument, "division by zero in ", atom.key);
-      return atom.op == Dim::Op::kMod ? v[0] - v[1] * floor_div(v[0], v[1]) : floor_div(v[0], v[1]);
+      return atom.op == Dim::Op::kMod
+                 ? wrapping_add(v[0], wrapping_mul(-1, wrapping_mul(v[1], floor_div(v[0], v[1]))))
+                 : floor_div(v[0], v[1]);
     case Dim::Op::kMin:
       return std::min(v[0], v[1]);
     case Dim::Op::kMax:
@@ -84,6 +96,7 @@ Dim substitute_atom(const Dim::AtomRef& atom,
 }  // namespace
 
 int64_t floor_div(int64_t a, int64_t b) {
+  if (b == -1) return wrapping_mul(a, -1);
   const int64_t quotient = a / b;
   return (a % b != 0 && (a < 0) != (b < 0)) ? quotient - 1 : quotient;
 }
@@ -95,7 +108,7 @@ Dim from_terms(Dim::Poly terms) {
               [](const auto& a, const auto& b) { return a->key < b->key; });
     std::string key = key_of(term);
     const auto [it, inserted] = merged.try_emplace(std::move(key), term);
-    if (!inserted) it->second.coefficient += term.coefficient;
+    if (!inserted) it->second.coefficient = wrapping_add(it->second.coefficient, term.coefficient);
   }
   auto poly = std::make_shared<Dim::Poly>();
   for (auto& [key, term] : merged)
@@ -134,7 +147,7 @@ Dim::Poly Dim::terms() const {
 }
 
 Dim operator+(const Dim& a, const Dim& b) {
-  if (a.is_constant() && b.is_constant()) return Dim(a.constant_ + b.constant_);
+  if (a.is_constant() && b.is_constant()) return Dim(wrapping_add(a.constant_, b.constant_));
   Dim::Poly sum = a.terms();
   for (auto& term : b.terms()) sum.push_back(term);
   return from_terms(std::move(sum));
@@ -143,11 +156,11 @@ Dim operator+(const Dim& a, const Dim& b) {
 Dim operator-(const Dim& a, const Dim& b) { return a + Dim(-1) * b; }
 
 Dim operator*(const Dim& a, const Dim& b) {
-  if (a.is_constant() && b.is_constant()) return Dim(a.constant_ * b.constant_);
+  if (a.is_constant() && b.is_constant()) return Dim(wrapping_mul(a.constant_, b.constant_));
   Dim::Poly product;
   for (const auto& x : a.terms())
     for (const auto& y : b.terms()) {
-      Dim::Term term{x.coefficient * y.coefficient, x.atoms};
+      Dim::Term term{wrapping_mul(x.coefficient, y.coefficient), x.atoms};
       term.atoms.insert(term.atoms.end(), y.atoms.begin(), y.atoms.end());
       product.push_back(std::move(term));
     }
@@ -189,7 +202,7 @@ Dim ceil_div(const Dim& a, const Dim& b) { return floor_div(a + b - Dim(1), b); 
 
 Dim mod(const Dim& a, const Dim& b) {
   if (a.is_constant() && b.is_constant() && b.constant() != 0)
-    return Dim(a.constant() - b.constant() * floor_div(a.constant(), b.constant()));
+    return a - b * Dim(floor_div(a.constant(), b.constant()));
   if (a - b * floor_div(a, b) == Dim(0)) return Dim(0);
   return make_function(Dim::Op::kMod, "mod", {a, b});
 }
@@ -255,7 +268,8 @@ std::string to_string(const Dim& dim) {
       text += negative ? "-" : "";
     else
       text += negative ? " - " : " + ";
-    const int64_t magnitude = negative ? -term.coefficient : term.coefficient;
+    const auto bits = static_cast<uint64_t>(term.coefficient);
+    const uint64_t magnitude = negative ? 0 - bits : bits;
     std::string factors;
     if (magnitude != 1 || term.atoms.empty()) factors = cat(magnitude);
     for (const auto& atom : term.atoms) factors += cat(factors.empty() ? "" : "*", atom->key);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace tw {
 namespace {
 
@@ -52,6 +54,14 @@ TEST(Dim, EvaluationAgreesWithTheArithmetic) {
 TEST(Dim, DivisionByZeroAndOverflowAreErrors) {
   EXPECT_FALSE(at(floor_div(kB, kS), 4, 0).ok());
   EXPECT_FALSE(at(kB * kB * kB, int64_t{1} << 40, 1).ok());
+}
+
+TEST(Dim, TheSmallestNumberIsOrdinary) {
+  const Dim least(std::numeric_limits<int64_t>::min());
+  EXPECT_EQ(to_string(least), "-9223372036854775808");
+  EXPECT_EQ(to_string(kB + least), "-9223372036854775808 + B");
+  EXPECT_EQ(floor_div(least, Dim(-1)), least);
+  EXPECT_EQ(mod(least, Dim(-1)), Dim(0));
 }
 
 TEST(Dim, MalformedTextIsRefusedWithItsPlace) {

@@ -15,7 +15,9 @@ Result<void> import_k_attribute(ir::ImportContext& c) {
   const int64_t axis = c.attr_int("axis", -1);
   c.attrs().erase("k");
   c.attrs().erase("axis");
-  const auto outputs = TRY(c.b().ops("top_k", {c.in(0), c.b().ints({k})}, {{"axis", axis}}, 2));
+  const size_t n_outputs = std::max<size_t>(2, c.n_outputs());  // too many are refused there
+  const auto outputs =
+      TRY(c.b().ops("top_k", {c.in(0), c.b().ints({k})}, {{"axis", axis}}, n_outputs));
   for (size_t i = 0; i < c.n_outputs(); ++i) c.set_out(i, outputs[i]);
   return {};
 }
