@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
+#include "api/targets.h"
 #include "api/version.h"
-#include "backends/cpu/build/target.h"
 #include "base/mmap.h"
 #include "compiler/compile.h"
 #include "frontends/onnx/import.h"
@@ -51,7 +51,7 @@ std::map<std::string, std::string> describe(const BuildOptions& options) {
     shapes.push_back(cat(input, ":", join(words, "x")));
   }
   return {{"builder", cat("tilewright ", version())},
-          {"precision", "fp32"},
+          {"precision", std::string(precision_name(options.precision))},
           {"shapes", join(shapes, ",")},
           {"skip_passes", join(options.skip_passes, ",")}};
 }
@@ -78,8 +78,22 @@ Result<plan::Plan> compile_graph(ir::Graph graph, std::string model_hash,
   compile.skip_passes = options.skip_passes;
   compile.describe = describe(options);
   compile.progress = options.progress;
-  const auto target = cpu::make_target(options.isa.value_or(cpu::best_isa()), options.portable);
+  if (options.precision == Precision::kFp16) compile.compute_type = DType::kF16;
+  if (options.precision == Precision::kBf16) compile.compute_type = DType::kBF16;
+  const auto target = TRY(make_target(options));
   return compiler::compile(std::move(graph), *target, compile);
+}
+
+constexpr std::string_view kPrecisionNames[] = {"fp32", "tf32", "fp16", "bf16"};
+
+std::optional<Precision> find_precision(std::string_view name) {
+  for (size_t i = 0; i < std::size(kPrecisionNames); ++i)
+    if (name == kPrecisionNames[i]) return static_cast<Precision>(i);
+  return std::nullopt;
+}
+
+std::string_view precision_name(Precision precision) {
+  return kPrecisionNames[static_cast<size_t>(precision)];
 }
 
 Result<plan::Plan> compile_model(const std::string& path, const BuildOptions& options) {

@@ -19,8 +19,18 @@ struct ModelOptions {
   std::function<void(std::string_view)> note;  // told what was assumed; may be empty
 };
 
+/// Of the arithmetic on f32 models; inputs and outputs keep their types.
+enum class Precision : uint8_t {
+  kFp32,
+  kTf32,  // products of tensors round their operands to tf32
+  kFp16,
+  kBf16
+};
+
 struct BuildOptions {
   ModelOptions model;
+  std::string target = "cpu";  // "cpu", "sm_90", or "auto": the GPU when there is one
+  Precision precision = Precision::kFp32;
   std::optional<cpu::Isa> isa;  // nothing: the best of this machine
   bool portable = false;        // weights stay plain; the plan runs on every instruction set
   int workers = 1;              // more: tiles for this many workers
@@ -40,6 +50,10 @@ Result<plan::Plan> compile_model(const std::string& path, const BuildOptions& op
 
 /// "sse42" (also "v2"), "avx2" or "avx512".
 std::optional<cpu::Isa> find_isa(std::string_view name);
+
+/// "fp32", "tf32", "fp16" or "bf16".
+std::optional<Precision> find_precision(std::string_view name);
+std::string_view precision_name(Precision precision);
 
 /// "xxh3:" and 16 hex digits, of the file's bytes.
 Result<std::string> hash_file(const std::string& path);

@@ -13,6 +13,7 @@
 #include "api/version.h"
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/device_report.h"
 #include "cli/json.h"
 #include "cli/load.h"
 
@@ -49,6 +50,11 @@ constexpr Option kOptions[] = {
      .check = check_seconds,
      .help = "runs that count (default 3)"},
     kThreadsOption,
+    kTargetOption,
+    kPrecisionOption,
+    {.name = "--trace",
+     .value = "FILE",
+     .help = "of a GPU plan: the tasks of one run as a Chrome or Perfetto trace"},
     {.name = "--json", .value = "FILE", .help = "also write the figures to FILE"},
 };
 
@@ -111,7 +117,7 @@ Json::Object described(const Loaded& loaded) {
   return {{"schema_version", 1},
           {"version", api::version()},
           {"commit", api::commit()},
-          {"executor", "cpu"},
+          {"executor", loaded.engine->device() != nullptr ? "cuda graph" : "cpu"},
           {"isa", cpu::isa_name(loaded.engine->isa())},
           {"threads", loaded.engine->pool().size()},
           {"load_ms", loaded.load_ms}};
@@ -124,7 +130,8 @@ void print_figures(const Figures& figures, const Loaded& loaded, double first_ms
                     fixed(figures.max, 3), ", p90 ", fixed(figures.p90, 3), ", p95 ",
                     fixed(figures.p95, 3), ", p99 ", fixed(figures.p99, 3), "\n"));
   console.print(cat("throughput: ", fixed(1e3 / figures.mean, 2), " runs/s over ", figures.n,
-                    " runs, ", loaded.engine->pool().size(), " threads, cpu ",
+                    " runs, ", loaded.engine->pool().size(), " threads, ",
+                    loaded.engine->device() != nullptr ? "cuda graph, host " : "cpu ",
                     cpu::isa_name(loaded.engine->isa()), "\n"));
   console.print(
       cat("load ", fixed(loaded.load_ms, 2), " ms, first inference ", fixed(first_ms, 2), " ms\n"));
@@ -151,8 +158,9 @@ Result<void> bench_one(const Arguments& arguments, Console& console) {
   console.print(cat("memory: weights ", human_bytes(weights), ", arena ", human_bytes(arena),
                     ", engine ", human_bytes(weights + arena), ", resident ", human_bytes(resident),
                     " (peak ", human_bytes(peak), ")\n"));
+  Json::Object json = described(loaded);
+  TRY(report_device(context, arguments.value("--trace"), console, json));
   if (const auto file = arguments.value("--json")) {
-    Json::Object json = described(loaded);
     const auto add = [&](std::string name, Json value) {
       json.emplace_back(std::move(name), std::move(value));
     };

@@ -15,10 +15,8 @@ constexpr Option kOptions[] = {
      .required = true,
      .help = "the file to write; an older one stays until the new one is whole"},
     kShapesOption,
-    {.name = "--precision",
-     .value = "fp32|bf16",
-     .check = check_precision,
-     .help = "of the arithmetic (default: fp32)"},
+    kTargetOption,
+    kPrecisionOption,
     kIsaOption,
     {.name = "--portable",
      .help =

@@ -10,6 +10,8 @@ namespace {
 
 constexpr Option kOptions[] = {
     kShapesOption,
+    kTargetOption,
+    kPrecisionOption,
     kIsaOption,
     {.name = "--skip-pass", .value = "NAME", .repeats = true, .help = "leave an optimisation out"},
     {.name = "--json", .help = "print as JSON"},

@@ -13,10 +13,14 @@ Result<void> check_isa(std::string_view value) {
   return check_choice(value, kNames);
 }
 
+Result<void> check_target(std::string_view value) {
+  constexpr std::string_view kNames[] = {"cpu", "sm_90", "auto"};
+  return check_choice(value, kNames);
+}
+
 Result<void> check_precision(std::string_view value) {
-  if (value == "bf16")
-    return error(Code::kUnsupported, "bf16 is not implemented on the CPU, expected fp32");
-  constexpr std::string_view kNames[] = {"fp32", "bf16"};
+  if (api::find_precision(value)) return {};
+  constexpr std::string_view kNames[] = {"fp32", "tf32", "fp16", "bf16"};
   return check_choice(value, kNames);
 }
 
@@ -35,6 +39,9 @@ api::BuildOptions build_options(const Arguments& arguments, const std::string& c
   options.model.paste = cat(command, " ");
   options.model.note = [&console](std::string_view text) { console.note(text); };
   if (const auto isa = arguments.value("--isa")) options.isa = api::find_isa(*isa);
+  options.target = arguments.value("--target").value_or("cpu");
+  if (const auto precision = arguments.value("--precision"))
+    options.precision = api::find_precision(*precision).value_or(api::Precision::kFp32);
   options.portable = arguments.has("--portable");
   options.workers = static_cast<int>(arguments.integer("--workers", 1));
   for (const std::string& pass : arguments.values("--skip-pass")) options.skip_passes.insert(pass);

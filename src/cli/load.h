@@ -12,6 +12,7 @@ namespace tw::cli {
 class Console;
 
 Result<void> check_isa(std::string_view value);
+Result<void> check_target(std::string_view value);
 Result<void> check_precision(std::string_view value);
 /// 1 to 1024: beyond, systems refuse to start them.
 Result<void> check_threads(std::string_view value);
@@ -28,6 +29,16 @@ inline constexpr Option kIsaOption = {
     .value = "v2|avx2|avx512",
     .check = check_isa,
     .help = "instruction set (default: the best of this machine)"};
+inline constexpr Option kTargetOption = {
+    .name = "--target",
+    .value = "cpu|sm_90|auto",
+    .check = check_target,
+    .help = "the machine to compile for; auto: the GPU when there is one (default: cpu)"};
+inline constexpr Option kPrecisionOption = {
+    .name = "--precision",
+    .value = "fp32|tf32|fp16|bf16",
+    .check = check_precision,
+    .help = "of the arithmetic on f32 values; inputs and outputs keep their types (default: fp32)"};
 inline constexpr Option kThreadsOption = {
     .name = "--threads",
     .value = "N",

@@ -25,6 +25,8 @@ constexpr Option kOptions[] = {
      .help = "write each output to D/NAME.npy, characters of NAME that are no letters or digits as "
              "'_'"},
     kShapesOption,
+    kTargetOption,
+    kPrecisionOption,
     kMeanOption,
     kStdOption,
     kBgrOption,

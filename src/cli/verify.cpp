@@ -50,6 +50,8 @@ constexpr Option kOptions[] = {
      .help = "compare only layers A to B - 1 of the optimised graph, and not the whole"},
     {.name = "--bisect", .help = "find the first layer that is wrong in the whole program"},
     kShapesOption,
+    kTargetOption,
+    kPrecisionOption,
     kIsaOption,
     {.name = "--portable", .help = "with plain weights"},
     {.name = "--skip-pass", .value = "NAME", .repeats = true, .help = "leave an optimisation out"},

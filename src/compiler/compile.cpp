@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "ir/op_def.h"
 #include "ir/verify.h"
 #include "planner/lowering.h"
+#include "planner/place.h"
 
 namespace tw::compiler {
 namespace {
@@ -27,22 +29,70 @@ std::vector<std::string> symbols_of(const task::Draft& draft) {
   return {symbols.begin(), symbols.end()};
 }
 
-Result<task::Program> build(const task::Draft& draft, const CompileOptions& options) {
-  const std::vector<std::string> symbols = symbols_of(draft);
-  if (options.workers > 1 && !symbols.empty())
-    return error(Code::kInvalidArgument, "tiles for ", options.workers,
-                 " workers need every size fixed, '", symbols.front(), "' is open: give --shapes");
-  task::BuildOptions build_options;
-  build_options.workers = options.workers;
+/// The sizes of open symbols at which the draft can be built first.
+struct Sample {
+  std::vector<std::string> symbols;
+  std::vector<int64_t> sizes;
+  task::BuildOptions options;
+};
+
+Result<task::Program> build_at_sample(const task::Draft& draft, Sample& sample) {
   std::optional<Error> first_failure;
   for (const int64_t size : kSampleSizes) {
-    auto program = task::build_program(draft, symbols, std::vector<int64_t>(symbols.size(), size),
-                                       build_options);
+    sample.sizes.assign(sample.symbols.size(), size);
+    auto program = task::build_program(draft, sample.symbols, sample.sizes, sample.options);
     if (program.ok()) return program;
     if (!first_failure) first_failure = program.error();
-    if (symbols.empty()) break;
+    if (sample.symbols.empty()) break;
   }
   return *first_failure;
+}
+
+/// The same program with its tasks on host and device, as the target can take them.
+Result<task::Program> build_placed(task::Draft draft, const task::Program& on_host,
+                                   const Sample& sample, const planner::TargetServices& target,
+                                   std::vector<std::string>& reports) {
+  std::vector<uint8_t> places(draft.tasks.size(), planner::kDevice);
+  for (task::Record record : on_host.records) {
+    if (record.kind == task::Tasks::number_of<task::JoinTask>()) continue;
+    task::Draft::Task& one = draft.tasks[record.op];
+    target.choose_tactic(record, on_host.slots);
+    one.record.flags = record.flags;
+    one.record.variant = record.variant;
+    const auto reason = target.declines(record, on_host.slots, on_host.side);
+    if (!reason) continue;
+    places[record.op] = planner::kHost;
+    reports.push_back(cat(one.name, ": runs on the host: ", *reason));
+  }
+  return task::build_program(TRY(planner::place_tasks(draft, places)), sample.symbols, sample.sizes,
+                             sample.options);
+}
+
+Result<task::Program> build(const task::Draft& draft, const planner::TargetServices& target,
+                            const CompileOptions& options, std::vector<std::string>& reports) {
+  Sample sample{symbols_of(draft), {}, {}};
+  if (options.workers > 1 && !sample.symbols.empty())
+    return error(Code::kInvalidArgument, "tiles for ", options.workers,
+                 " workers need every size fixed, '", sample.symbols.front(),
+                 "' is open: give --shapes");
+  if (options.workers > 1 && target.has_device())
+    return error(Code::kInvalidArgument, "tiles for ", options.workers,
+                 " workers are for the CPU, the target is '", target.name(), "'");
+  sample.options.workers = options.workers;
+  sample.options.queues = target.n_queues();
+  sample.options.queue_kind = target.queue_kind();
+  task::Program program = TRY(build_at_sample(draft, sample));
+  if (!target.has_device()) return program;
+  return build_placed(draft, program, sample, target, reports);
+}
+
+/// Names the nodes that work in f32 although another type was asked for.
+void report_kept_high(const ir::Graph& graph, std::vector<std::string>& reports) {
+  if (!graph.compute_type || *graph.compute_type == DType::kF32) return;
+  for (const ir::Node& node : graph.nodes)
+    if (!node.outputs.empty() && node.outputs[0] != ir::kNoValue &&
+        graph.value(node.outputs[0]).type.dtype == DType::kF32)
+      reports.push_back(cat(node.name, ": ", node.op->name, " stays f32"));
 }
 
 /// Weights one after another in memory that the plan owns.
@@ -78,6 +128,7 @@ Result<plan::Plan> compile(ir::Graph graph, const planner::TargetServices& targe
   std::vector<std::string> output_names;
   for (const ir::ValueId id : graph.outputs) output_names.push_back(graph.value(id).name);
 
+  graph.compute_type = options.compute_type;
   report("optimize", 0.1);
   passes::PipelineOptions passes;
   passes.skip = options.skip_passes;
@@ -87,15 +138,20 @@ Result<plan::Plan> compile(ir::Graph graph, const planner::TargetServices& targe
   };
   TRY(passes::optimize(graph, passes));
 
+  report_kept_high(graph, plan.reports);
+
   report("lower", 0.5);
   planner::Lowered lowered = TRY(planner::lower(graph, target));
 
   report("schedule", 0.7);
   for (size_t i = 0; i < lowered.drafts.size(); ++i) {
-    plan.programs.push_back(
-        TRY(build(lowered.drafts[i], options).in(cat("program '", lowered.draft_names[i], "'"))));
+    plan.programs.push_back(TRY(build(lowered.drafts[i], target, options, plan.reports)
+                                    .in(cat("program '", lowered.draft_names[i], "'"))));
     plan.program_names.push_back(lowered.draft_names[i]);
   }
+
+  report("kernels", 0.8);
+  plan.kernels = TRY(target.compile_kernels(plan.programs));
 
   report("weights", 0.9);
   TRY(place_weights(lowered, plan));

@@ -17,6 +17,7 @@ struct CompileOptions {
   /// a model without open sizes.
   int workers = 1;
   std::set<std::string> skip_passes;
+  std::optional<DType> compute_type;            // of arithmetic on f32 values; nothing: f32
   std::map<std::string, std::string> describe;  // further contract entries: the options as given
   std::function<void(const char* step, double fraction)> progress;  // may be empty
 };

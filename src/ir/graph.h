@@ -68,6 +68,8 @@ struct Graph {
   std::vector<ValueId> outputs;
   /// The next suffix for a symbol that stands for a size known only from data ("u0", "u1" ...).
   int n_fresh_symbols = 0;
+  /// The float type that arithmetic on f32 values is asked to be done in; nothing: f32.
+  std::optional<DType> compute_type;
 
   const Value& value(ValueId id) const { return values[static_cast<size_t>(id)]; }
   Value& value(ValueId id) { return values[static_cast<size_t>(id)]; }

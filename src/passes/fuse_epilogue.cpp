@@ -10,6 +10,12 @@ namespace {
 constexpr size_t kMaxExtra = 7;      // operands of the task besides its own
 constexpr size_t kMaxEpilogue = 12;  // nodes
 
+/// Types whose sums are f32.
+bool is_sum_type(const ir::Graph& graph, ir::ValueId id) {
+  const DType dtype = graph.value(id).type.dtype;
+  return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16;
+}
+
 bool is_anchor(const ir::Graph& graph, const ir::Node& node) {
   const std::string_view op = node.op->name;
   if (op != "linear" && op != "matmul" && op != "conv") return false;
@@ -17,7 +23,7 @@ bool is_anchor(const ir::Graph& graph, const ir::Node& node) {
                          graph.value(node.inputs[1]).type.shape.size() < 2))
     return false;
   if (op == "conv" && ir::NodeView(node).attr_string("layout") != "nhwc") return false;
-  return graph.value(node.outputs[0]).type.dtype == DType::kF32;
+  return is_sum_type(graph, node.outputs[0]);
 }
 
 /// A gemm may see its result as rows, whatever dims were merged; a conv keeps its dims, so any
@@ -39,7 +45,7 @@ bool fits(const ir::Graph& graph, ir::ValueId operand, ir::ValueId result, bool 
 bool extends(const ir::Graph& graph, const ir::Node& node, ir::ValueId result,
              ir::ValueId anchor_result, bool keeps_dims) {
   if (!is_pointwise(node) || !same_shape(graph, node.outputs[0], anchor_result) ||
-      graph.value(node.outputs[0]).type.dtype != DType::kF32)
+      !is_sum_type(graph, node.outputs[0]))
     return false;
   for (const ir::ValueId id : node.inputs)
     if (id != ir::kNoValue && id != result && !fits(graph, id, anchor_result, keeps_dims))

@@ -31,7 +31,9 @@ constexpr Pass kPipeline[] = {
     {"fuse_hard_swish_again", fuse_hard_swish},    // normalisations in between are gone
     {"eliminate_common_again", eliminate_common},  // decompositions repeat each other
     {"eliminate_dead_again", eliminate_dead},      // the sources of merged transposes
-    {"fuse_epilogue", fuse_epilogue},  // before elementwise fusion, which would take its nodes
+    {"fuse_qkv", fuse_qkv},                // before the casts come between product and attention
+    {"lower_precision", lower_precision},  // the casts it makes go into the fusions below
+    {"fuse_epilogue", fuse_epilogue},      // before elementwise fusion, which would take its nodes
     {"fuse_elementwise", fuse_elementwise},  // last: everything that is left between tasks
 };
 
@@ -77,6 +79,7 @@ Result<void> optimize_bodies(ir::Graph& graph, const PipelineOptions& options) {
       if (body == nullptr) continue;
       ir::Graph copy = **body;
       copy.n_fresh_symbols = graph.n_fresh_symbols;
+      copy.compute_type = graph.compute_type;
       for (size_t i = 0; i < copy.inputs.size(); ++i) copy.value(copy.inputs[i]).type = types[i];
       const std::string place = cat("node '", node.name, "', ", name);
       TRY(ir::infer_graph(copy).in(place));

@@ -47,6 +47,8 @@ Result<int> sink_transposes(ir::Graph& graph);
 Result<int> fold_affine(ir::Graph& graph);
 Result<int> fuse_hard_swish(ir::Graph& graph);
 Result<int> decompose_unlowered(ir::Graph& graph);
+Result<int> fuse_qkv(ir::Graph& graph);
+Result<int> lower_precision(ir::Graph& graph);
 Result<int> fuse_epilogue(ir::Graph& graph);
 Result<int> fuse_elementwise(ir::Graph& graph);
 

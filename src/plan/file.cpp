@@ -139,17 +139,15 @@ std::string_view contract_value(const Contract& contract, std::string_view key) 
 }
 
 Result<int64_t> write_plan(const Plan& plan, const std::string& path) {
-  ByteWriter contract, procedure, hsd, names;
+  ByteWriter contract, procedure, hsd, names, kernels;
   put_contract(contract, plan.contract);
   put_procedure(procedure, plan.main);
   put_hsd(hsd, plan.programs);
   put_names(names, plan);
+  put_kernels(kernels, plan.kernels);
   const std::pair<std::string_view, std::span<const std::byte>> parts[] = {
-      {"contract", contract.bytes()},
-      {"procedure", procedure.bytes()},
-      {"hsd", hsd.bytes()},
-      {"names", names.bytes()},
-      {"weights", plan.weights}};
+      {"contract", contract.bytes()}, {"procedure", procedure.bytes()}, {"hsd", hsd.bytes()},
+      {"names", names.bytes()},       {"kernels", kernels.bytes()},     {"weights", plan.weights}};
   Header header;
   header.n_sections = static_cast<uint32_t>(std::size(parts));
   // The number of checksums moves the begin of the data only in whole pages, which does not change
@@ -226,6 +224,10 @@ Result<Plan> read_plan(const std::string& path, bool verify_programs) {
   if (!opened.find("names").empty()) {
     ByteReader names = section("names");
     TRY(get_names(names, plan).in("names").in(place));
+  }
+  if (!opened.find("kernels").empty()) {
+    ByteReader kernels = section("kernels");
+    plan.kernels = TRY(get_kernels(kernels).in("kernels").in(place));
   }
   plan.weights = opened.find("weights");
   plan.weights_owner = opened.file;

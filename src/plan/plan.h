@@ -24,12 +24,18 @@ using Contract = std::vector<std::pair<std::string, std::string>>;
 /// The value of `key`, or "".
 std::string_view contract_value(const Contract& contract, std::string_view key);
 
-/// One line of the layer table: what an op of a program was made from.
+/// Machine code of a device kernel, known by the text that it was compiled from.
+struct Kernel {
+  std::string source;
+  std::vector<std::byte> code;
+};
+
 struct Plan {
   Contract contract;
   Procedure main;
   std::vector<task::Program> programs;
   std::vector<std::string> program_names;
+  std::vector<Kernel> kernels;
   std::span<const std::byte> weights;  // 64-byte aligned
   std::vector<std::string> reports;    // what declined and why: one sentence a line (`explain`)
   std::shared_ptr<const void> weights_owner;  // keeps `weights` alive

@@ -292,6 +292,26 @@ Result<void> get_names(ByteReader& in, Plan& plan) {
   return {};
 }
 
+void put_kernels(ByteWriter& out, const std::vector<Kernel>& kernels) {
+  out.put(static_cast<uint32_t>(kernels.size()));
+  for (const Kernel& kernel : kernels) {
+    out.put_text(kernel.source);
+    out.put_array(std::span(kernel.code));
+  }
+}
+
+Result<std::vector<Kernel>> get_kernels(ByteReader& in) {
+  std::vector<Kernel> kernels;
+  const uint32_t n = TRY(in.get_count(8));
+  for (uint32_t i = 0; i < n; ++i) {
+    Kernel kernel;
+    kernel.source = TRY(in.get_text());
+    kernel.code = TRY(in.get_array<std::byte>());
+    kernels.push_back(std::move(kernel));
+  }
+  return kernels;
+}
+
 void put_contract(ByteWriter& out, const Contract& contract) {
   out.put(static_cast<uint32_t>(contract.size()));
   for (const auto& [key, value] : contract) {

@@ -16,6 +16,9 @@ Result<Procedure> get_procedure(ByteReader& in, int depth = 0);
 void put_names(ByteWriter& out, const Plan& plan);
 Result<void> get_names(ByteReader& in, Plan& plan);
 
+void put_kernels(ByteWriter& out, const std::vector<Kernel>& kernels);
+Result<std::vector<Kernel>> get_kernels(ByteReader& in);
+
 void put_contract(ByteWriter& out, const Contract& contract);
 Result<Contract> get_contract(ByteReader& in);
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/tensor.h"
+#include "plan/plan.h"
 #include "task/record.h"
 
 namespace tw::planner {
@@ -26,6 +27,24 @@ class TargetServices {
   virtual Result<std::optional<PackedWeight>> pack(const task::Record& task,
                                                    std::string_view operand,
                                                    const Tensor& weight) const = 0;
+
+  /// Whether there is a device beside the host: every task is then asked for by declines().
+  virtual bool has_device() const { return false; }
+  /// Why this task cannot run on the device, so that it runs on the host; nothing: it can.
+  virtual std::optional<std::string> declines(const task::Record& /*record*/, task::Slots /*slots*/,
+                                              std::span<const std::byte> /*side*/) const {
+    return std::nullopt;
+  }
+  /// Sets what the executor may choose: the record's variant and flags.
+  virtual void choose_tactic(task::Record& /*record*/, task::Slots /*slots*/) const {}
+  /// The kernels that these programs need, each once.
+  virtual Result<std::vector<plan::Kernel>> compile_kernels(
+      const std::vector<task::Program>& /*programs*/) const {
+    return std::vector<plan::Kernel>();
+  }
+  /// How many queues whole-op programs are dealt to, and of which kind.
+  virtual int n_queues() const { return 4; }
+  virtual task::QueueKind queue_kind() const { return task::QueueKind::kCpu; }
 };
 
 }  // namespace tw::planner

@@ -1,5 +1,7 @@
 #include "runtime/engine.h"
 
+#include "runtime/devices.h"
+
 #include <thread>
 
 namespace tw::runtime {
@@ -7,9 +9,7 @@ namespace {
 
 Result<cpu::Isa> choose_isa(const plan::Plan& plan, const EngineOptions& options) {
   const std::string_view target = plan::contract_value(plan.contract, "target");
-  if (!target.starts_with("cpu "))
-    return error(Code::kIncompatible, "the plan is for '", target,
-                 "', this engine runs 'cpu' plans");
+  if (!target.starts_with("cpu ")) return cpu::best_isa();  // of the tasks that run on the host
   const std::string_view packed_for = target.substr(4);
   for (const cpu::Isa isa : cpu::kAllIsas) {
     if (packed_for != cpu::isa_name(isa)) continue;
@@ -37,6 +37,7 @@ Result<std::shared_ptr<const Engine>> Engine::make(plan::Plan plan, const Engine
   const cpu::Isa isa = TRY(choose_isa(plan, options));
   auto engine = std::shared_ptr<Engine>(new Engine(std::move(plan)));
   engine->isa_ = isa;
+  engine->device_ = TRY(open_device(engine->plan_));
   engine->max_instances_ = options.max_instances;
   ThreadPool::Options pool;
   pool.n_workers = options.threads > 0
@@ -45,6 +46,18 @@ Result<std::shared_ptr<const Engine>> Engine::make(plan::Plan plan, const Engine
   pool.spin_pauses = options.spin_pauses;
   engine->pool_ = std::make_unique<ThreadPool>(pool);
   return std::shared_ptr<const Engine>(std::move(engine));
+}
+
+Result<void> Engine::prepare(Instance& instance) const {
+  auto* weights = const_cast<std::byte*>(
+      plan_.weights.data());  // read only: the verifier has seen that no task writes them
+  std::function<bool(const task::Record&)> runs;
+  if (device_ != nullptr) {
+    instance.on_device = TRY(device_->prepare(instance.program));
+    runs = [&](const task::Record& record) { return instance.on_device->is_on_host(record); };
+  }
+  instance.executor = TRY(cpu::Executor::make(instance.program, weights, cpu::kernels(isa_), runs));
+  return {};
 }
 
 Result<std::shared_ptr<const Instance>> Engine::instance(
@@ -60,9 +73,7 @@ Result<std::shared_ptr<const Instance>> Engine::instance(
   }
   auto made = std::make_shared<Instance>();
   made->program = TRY(task::instantiate(plan_.programs[program], symbol_values));
-  auto* weights = const_cast<std::byte*>(
-      plan_.weights.data());  // read only: the verifier has seen that no task writes them
-  made->executor = TRY(cpu::Executor::make(made->program, weights, cpu::kernels(isa_)));
+  TRY(prepare(*made));
   ++instances_made_;
   const std::lock_guard lock(mutex_);
   const auto [it, inserted] = instances_.try_emplace(key);

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "backends/cpu/executor.h"
+#include "backends/device/device.h"
 #include "base/tensor.h"
 #include "plan/plan.h"
 
@@ -25,7 +26,8 @@ struct EngineOptions {
 /// One program at one set of sizes.
 struct Instance {
   task::Program program;
-  std::unique_ptr<cpu::Executor> executor;
+  std::unique_ptr<cpu::Executor> executor;  // of a device plan: of the tasks that run on the host
+  std::unique_ptr<backends::DeviceProgram> on_device;  // of a device plan
 };
 
 class Engine {
@@ -37,6 +39,8 @@ class Engine {
   const plan::Plan& plan() const { return plan_; }
   cpu::Isa isa() const { return isa_; }
   ThreadPool& pool() const { return *pool_; }
+  /// Null for plans of the CPU.
+  const backends::Device* device() const { return device_.get(); }
 
   /// The program for these sizes, made when they are new. Thread-safe.
   Result<std::shared_ptr<const Instance>> instance(uint32_t program,
@@ -53,7 +57,10 @@ class Engine {
 
   explicit Engine(plan::Plan plan) : plan_(std::move(plan)) {}
 
+  Result<void> prepare(Instance& instance) const;
+
   plan::Plan plan_;
+  std::unique_ptr<backends::Device> device_;
   cpu::Isa isa_ = cpu::Isa::kSse42;
   size_t max_instances_ = 0;
   std::unique_ptr<ThreadPool> pool_;
@@ -73,6 +80,16 @@ class Context {
   explicit Context(std::shared_ptr<const Engine> engine)
       : engine_(std::move(engine)), workspace_(engine_->pool()) {}
 
+  /// What the last run's one program takes on the device, `n` times in a row, in microseconds each.
+  /// Fails for CPU plans, and where the model is more than one program or the host takes part.
+  Result<std::vector<double>> time_on_device(int n);
+  /// The same, task by task.
+  Result<std::vector<backends::TaskTime>> time_tasks(int n);
+  /// The program that they time.
+  const task::Program& last_program() const { return cached_.begin()->second.instance->program; }
+  /// Null before the first run, and for CPU plans.
+  const backends::DeviceSession* session() const { return session_.get(); }
+
   /// The outputs for these inputs, both in the order of the plan's signature. Fails, naming the
   /// input, on a wrong count, type or shape, and with kInvalidArgument when another call is
   /// running.
@@ -85,6 +102,7 @@ class Context {
 
  private:
   friend class ProcedureRun;
+  Result<const Instance*> only_instance() const;
   /// What a Run step used last: the same sizes come again and again.
   struct Cached {
     std::vector<Dims> input_dims;
@@ -96,6 +114,7 @@ class Context {
   cpu::Workspace workspace_;
   Tensor arena_;
   std::map<uint32_t, Cached> cached_;  // by program
+  std::unique_ptr<backends::DeviceSession> session_;
   std::atomic<bool> running_{false};
 };
 

@@ -88,28 +88,59 @@ Result<void> ProcedureRun::step(const plan::RunStep& step, Frame& frame) {
     cached.symbols = frame.symbols;
   }
   const Instance& instance = *cached.instance;
-  std::vector<cpu::BoundSlot> bound;
-  for (size_t i = 0; i < step.inputs.size(); ++i)
-    bound.push_back({instance.program.inputs[i],
-                     const_cast<std::byte*>(frame.registers[step.inputs[i]].data())});
-  std::vector<Tensor> outputs;
-  for (const task::SlotId id : instance.program.outputs) {
+  std::vector<Tensor> inputs = pick(frame.registers, step.inputs), outputs;
+  for (const task::SlotId id : instance.program.outputs)
     outputs.push_back(
         TRY(Tensor::try_make(instance.program.slot(id).dtype, instance.program.slot(id).shape())));
-    bound.push_back({id, outputs.back().mutable_data()});
-  }
+  if (instance.on_device != nullptr)
+    TRY(run_on_device(instance, inputs, outputs));
+  else
+    TRY(run_on_host(instance, inputs, outputs));
+  put(frame.registers, step.outputs, std::move(outputs));
+  return {};
+}
+
+Result<void> ProcedureRun::run_on_host(const Instance& instance, const std::vector<Tensor>& inputs,
+                                       std::vector<Tensor>& outputs) {
+  std::vector<cpu::BoundSlot> bound;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    bound.push_back({instance.program.inputs[i], const_cast<std::byte*>(inputs[i].data())});
+  for (size_t i = 0; i < outputs.size(); ++i)
+    bound.push_back({instance.program.outputs[i], outputs[i].mutable_data()});
   cpu::Bindings bindings;
   bindings.arena = TRY(arena(instance.program.arena_bytes));
-  bindings.weights = const_cast<std::byte*>(engine.plan().weights.data());
+  bindings.weights = const_cast<std::byte*>(context_.engine().plan().weights.data());
   bindings.bound = bound;
   const std::vector<std::byte*> addresses = TRY(cpu::relocate(instance.program, bindings));
   cpu::RunOptions options;
   options.order = options_.order;
   options.seed = options_.seed;
   options.arena = bindings.arena;
-  TRY(instance.executor->run(addresses, context_.workspace_, options));
-  put(frame.registers, step.outputs, std::move(outputs));
-  return {};
+  return instance.executor->run(addresses, context_.workspace_, options);
+}
+
+Result<void> ProcedureRun::run_on_device(const Instance& instance,
+                                         const std::vector<Tensor>& inputs,
+                                         std::vector<Tensor>& outputs) {
+  if (options_.order != cpu::Order::kSequence)
+    return error(Code::kUnsupported, "random orders and checked mode are the CPU executor's");
+  const Engine& engine = context_.engine();
+  if (context_.session_ == nullptr) context_.session_ = TRY(engine.device()->make_session());
+  std::vector<const std::byte*> in;
+  std::vector<std::byte*> out;
+  for (const Tensor& tensor : inputs) in.push_back(tensor.data());
+  for (Tensor& tensor : outputs) out.push_back(tensor.mutable_data());
+  const auto on_host = [&](std::span<std::byte* const> addresses, uint32_t first, uint32_t last) {
+    // Weights are on both sides; the host reads its own.
+    std::vector<std::byte*> all(addresses.begin(), addresses.end());
+    cpu::Bindings weights;
+    weights.weights = const_cast<std::byte*>(engine.plan().weights.data());
+    const std::vector<std::byte*> of_weights = cpu::partial_addresses(instance.program, weights);
+    for (size_t i = 0; i < all.size(); ++i)
+      if (all[i] == nullptr) all[i] = of_weights[i];
+    return cpu::run_records(*instance.executor, first, last, all, context_.workspace_);
+  };
+  return context_.session_->run(*instance.on_device, in, out, on_host);
 }
 
 Result<void> ProcedureRun::step(const plan::BindStep& step, Frame& frame) {

@@ -28,6 +28,10 @@ class ProcedureRun {
   Result<void> step(const plan::IfStep& step, Frame& frame);
   Result<void> step(const plan::LoopStep& step, Frame& frame);
   Result<void> step(const plan::ScanStep& step, Frame& frame);
+  Result<void> run_on_host(const Instance& instance, const std::vector<Tensor>& inputs,
+                           std::vector<Tensor>& outputs);
+  Result<void> run_on_device(const Instance& instance, const std::vector<Tensor>& inputs,
+                             std::vector<Tensor>& outputs);
   Result<std::byte*> arena(int64_t bytes);
 
   Context& context_;

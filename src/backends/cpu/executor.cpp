@@ -78,13 +78,18 @@ std::string describe(const task::Program& program, const task::Record& record) {
   return text + ")";
 }
 
-Result<std::unique_ptr<Executor>> Executor::make(const task::Program& program, std::byte* weights,
-                                                 const Kernels& kernels) {
+Result<std::unique_ptr<Executor>> Executor::make(
+    const task::Program& program, std::byte* weights, const Kernels& kernels,
+    const std::function<bool(const task::Record&)>& runs) {
   std::unique_ptr<Executor> executor(new Executor(program, kernels));
   const std::vector<std::byte*> addresses =
       partial_addresses(program, {.arena = nullptr, .weights = weights, .bound = {}});
   const TaskContext context{program.slots, addresses, program.side, &kernels, nullptr, nullptr};
   for (const task::Record& record : program.records) {
+    if (runs && !runs(record)) {
+      executor->steps_.push_back({&record, nullptr, 1});
+      continue;
+    }
     const auto [it, is_new] = executor->prepared_.try_emplace(prepared_key(record));
     if (is_new) {
       auto prepared = prepare(record, context);
@@ -101,6 +106,16 @@ Result<std::unique_ptr<Executor>> Executor::make(const task::Program& program, s
     executor->place_of_[static_cast<size_t>(record)] = static_cast<uint32_t>(i);
   }
   return executor;
+}
+
+Result<void> run_records(const Executor& executor, uint32_t first, uint32_t last,
+                         std::span<std::byte* const> addresses, Workspace& workspace) {
+  for (uint32_t i = first; i < last; ++i) {
+    const Executor::Step& step = executor.steps()[i];
+    TRY(run_step(executor, step, addresses, workspace)
+            .in(describe(executor.program(), *step.record)));
+  }
+  return {};
 }
 
 Result<void> run_sequence(const Executor& executor, std::span<std::byte* const> addresses,

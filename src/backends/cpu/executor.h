@@ -2,6 +2,7 @@
 // this does.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -53,8 +54,10 @@ class Executor {
 
   /// `program` has passed the verifier; it and the weights outlive the executor. `weights` is the
   /// start of space weight.
-  static Result<std::unique_ptr<Executor>> make(const task::Program& program, std::byte* weights,
-                                                const Kernels& kernels);
+  /// With `runs`, only those records are ever run here (run_records): the others are a device's.
+  static Result<std::unique_ptr<Executor>> make(
+      const task::Program& program, std::byte* weights, const Kernels& kernels,
+      const std::function<bool(const task::Record&)>& runs = {});
 
   /// `addresses` as relocate() gives them. Errors name the task.
   Result<void> run(std::span<std::byte* const> addresses, Workspace& workspace,
@@ -78,6 +81,10 @@ class Executor {
   // By kind, operands and payload: tiles of one op share what was prepared.
   std::map<std::string, std::unique_ptr<Prepared>> prepared_;
 };
+
+/// Records [first, last), counted in seq order; what they wait for is done.
+Result<void> run_records(const Executor& executor, uint32_t first, uint32_t last,
+                         std::span<std::byte* const> addresses, Workspace& workspace);
 
 /// Whether a counter that stands at `found` meets the wait. Targets may wrap around.
 inline bool is_met(const task::Wait& wait, int32_t found) {

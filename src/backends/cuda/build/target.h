@@ -1,0 +1,17 @@
+// target.h: what the planner asks of this backend.
+#pragma once
+
+#include <memory>
+
+#include "planner/target.h"
+
+namespace tw::cuda {
+
+/// For GPUs of compute capability 9.0. `allow_tf32`: products of f32 may round their operands to
+/// tf32. Needs no GPU: tactics then follow from the cost model.
+std::unique_ptr<planner::TargetServices> make_target(bool allow_tf32);
+
+/// Whether device 0 is a GPU that plans of this target run on.
+bool gpu_is_here();
+
+}  // namespace tw::cuda

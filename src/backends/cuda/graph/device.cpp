@@ -1,0 +1,111 @@
+#include "backends/cuda/graph/device.h"
+
+#include "backends/cuda/graph/session.h"
+#include "backends/cuda/nvrtc.h"
+
+namespace tw::cuda {
+namespace {
+
+constexpr int kWantedDriver = 13000;  // CUDA 13.0
+
+std::string version_text(int version) { return cat(version / 1000, ".", version % 1000 / 10); }
+
+}  // namespace
+
+Result<void> Device::check_machine() {
+  const std::string_view target = plan::contract_value(plan_.contract, "target");
+  int n_devices = 0;
+  const cudaError_t status = cudaGetDeviceCount(&n_devices);
+  cudaDriverGetVersion(&driver_version_);
+  if (driver_version_ > 0 && driver_version_ < kWantedDriver)
+    return error(Code::kIncompatible, "the plan wants a driver for CUDA ",
+                 version_text(kWantedDriver), ", found one for CUDA ",
+                 version_text(driver_version_));
+  if (status != cudaSuccess || n_devices == 0)
+    return error(Code::kIncompatible, "the plan wants a GPU of '", target, "', found none: ",
+                 status == cudaSuccess ? "no device" : cudaGetErrorString(status));
+  TRY(check(cudaGetDeviceProperties(&properties_, 0), "properties of device 0"));
+  const std::string found = cat("sm_", properties_.major, properties_.minor);
+  if (found != target)
+    return error(Code::kIncompatible, "the plan wants a GPU of '", target, "', found '", found,
+                 "' (", properties_.name, ")");
+  return check(cudaSetDevice(0), "device 0");
+}
+
+Result<std::unique_ptr<Device>> Device::open(const plan::Plan& plan) {
+  std::unique_ptr<Device> device(new Device(plan));
+  TRY(device->check_machine());
+  const auto bytes = static_cast<int64_t>(plan.weights.size());
+  TRY(device->weights_.reserve(std::max<int64_t>(bytes, 1), "the weights"));
+  if (bytes > 0)
+    TRY(check(cudaMemcpy(device->weights_.data(), plan.weights.data(), plan.weights.size(),
+                         cudaMemcpyHostToDevice),
+              "weights to the device"));
+  return device;
+}
+
+Device::~Device() {
+  for (const cudaLibrary_t library : libraries_) cudaLibraryUnload(library);
+}
+
+std::string Device::description() const {
+  return cat(properties_.name, ", sm_", properties_.major, properties_.minor, ", ",
+             properties_.multiProcessorCount, " multiprocessors, driver for CUDA ",
+             version_text(driver_version_));
+}
+
+Result<cudaKernel_t> Device::load(const std::string& source) const {
+  std::vector<std::byte> compiled;
+  const std::vector<std::byte>* code = nullptr;
+  for (const plan::Kernel& kernel : plan_.kernels)
+    if (kernel.source == source) code = &kernel.code;
+  if (code == nullptr) {
+    auto made = compile_kernel(source, "sm_90a");
+    if (!made.ok())
+      return error(Code::kIncompatible,
+                   "the plan has no kernel for these sizes and none can be made here: ",
+                   made.error().message);
+    compiled = std::move(made).take().cubin;
+    code = &compiled;
+  }
+  cudaLibrary_t library = nullptr;
+  TRY(check(cudaLibraryLoadData(&library, code->data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+            "a kernel of the plan"));
+  libraries_.push_back(library);
+  cudaKernel_t kernel = nullptr;
+  TRY(check(cudaLibraryGetKernel(&kernel, library, "tw_kernel"), "a kernel of the plan"));
+  return kernel;
+}
+
+Result<cudaKernel_t> Device::kernel(const std::string& source) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = kernels_.find(source);
+  if (found != kernels_.end()) return found->second;
+  cudaKernel_t kernel = TRY(load(source));
+  kernels_[source] = kernel;
+  return kernel;
+}
+
+Result<std::unique_ptr<backends::DeviceProgram>> Device::prepare(
+    const task::Program& program) const {
+  std::unique_ptr<backends::DeviceProgram> made = TRY(Program::make(program, *this));
+  return made;
+}
+
+Result<std::unique_ptr<backends::DeviceSession>> Device::make_session() const {
+  std::unique_ptr<backends::DeviceSession> made = TRY(Session::make(*this));
+  return made;
+}
+
+}  // namespace tw::cuda
+
+namespace tw::backends {
+
+Result<std::unique_ptr<Device>> open_device(const plan::Plan& plan) {
+  if (!plan::contract_value(plan.contract, "target").starts_with("sm_"))
+    return std::unique_ptr<Device>();
+  std::unique_ptr<Device> device = TRY(cuda::Device::open(plan));
+  return device;
+}
+
+}  // namespace tw::backends

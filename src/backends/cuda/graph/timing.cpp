@@ -1,0 +1,87 @@
+// Timing of a session's programs, on the device's clock.
+#include <algorithm>
+
+#include "backends/cuda/graph/session.h"
+
+namespace tw::cuda {
+namespace {
+
+/// Events that are destroyed with the scope.
+class Events {
+ public:
+  ~Events() {
+    for (const cudaEvent_t event : events_) cudaEventDestroy(event);
+  }
+  Result<void> make(size_t n) {
+    for (size_t i = 0; i < n; ++i) {
+      cudaEvent_t event = nullptr;
+      TRY(check(cudaEventCreate(&event), "an event"));
+      events_.push_back(event);
+    }
+    return {};
+  }
+  std::span<const cudaEvent_t> all() const { return events_; }
+  Result<double> us_between(size_t from, size_t to) const {
+    float ms = 0;
+    TRY(check(cudaEventElapsedTime(&ms, events_[from], events_[to]), "the time of an event"));
+    return double{ms} * 1000;
+  }
+
+ private:
+  std::vector<cudaEvent_t> events_;
+};
+
+}  // namespace
+
+Result<Session::Bound*> Session::bind_for_timing(const backends::DeviceProgram& device_program) {
+  const auto& program = static_cast<const Program&>(device_program);
+  if (program.segments().size() != 1 || program.segments()[0].on_host)
+    return error(Code::kUnsupported, "tasks of the program run on the host: no device time of all");
+  return bind(program);
+}
+
+Result<std::vector<double>> Session::time_runs(const backends::DeviceProgram& program, int n) {
+  Bound& bound = *TRY(bind_for_timing(program));
+  const auto n_steps = static_cast<uint32_t>(bound.program->steps().size());
+  if (bound.core.get() == nullptr) {
+    stats_.launches = 0;
+    bound.core = TRY(capture(bound, 0, n_steps, {}));
+  }
+  Events events;
+  TRY(events.make(static_cast<size_t>(n) + 1));
+  for (size_t i = 0; i < events.all().size(); ++i) {
+    if (i > 0) TRY(check(cudaGraphLaunch(bound.core.get(), stream_), "a graph"));
+    TRY(check(cudaEventRecord(events.all()[i], stream_), "an event"));
+  }
+  TRY(check(cudaStreamSynchronize(stream_), "the device's work"));
+  std::vector<double> times;
+  for (size_t i = 1; i < events.all().size(); ++i)
+    times.push_back(TRY(events.us_between(i - 1, i)));
+  return times;
+}
+
+Result<std::vector<backends::TaskTime>> Session::time_tasks(const backends::DeviceProgram& program,
+                                                            int n) {
+  Bound& bound = *TRY(bind_for_timing(program));
+  const std::vector<Step>& steps = bound.program->steps();
+  Events events;
+  TRY(events.make(steps.size() + 1));
+  const GraphExec graph =
+      TRY(capture(bound, 0, static_cast<uint32_t>(steps.size()), {false, false, events.all()}));
+  std::vector<std::vector<double>> times(steps.size());
+  for (int run = 0; run < n; ++run) {
+    TRY(check(cudaGraphLaunch(graph.get(), stream_), "a graph"));
+    TRY(check(cudaStreamSynchronize(stream_), "the device's work"));
+    for (size_t i = 0; i < steps.size(); ++i) times[i].push_back(TRY(events.us_between(i, i + 1)));
+  }
+  std::vector<backends::TaskTime> result;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    std::nth_element(times[i].begin(), times[i].begin() + static_cast<long>(times[i].size() / 2),
+                     times[i].end());
+    result.push_back({steps[i].record->seq, times[i][times[i].size() / 2],
+                      static_cast<int>(steps[i].kernels.size())});
+  }
+  return result;
+}
+
+}  // namespace tw::cuda

@@ -1,0 +1,50 @@
+// gemm_config.h: how a product is cut into tiles, and what that leaves to choose. The order of its
+// sums is not among it (see slices).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "backends/cuda/tasks/gemm.h"
+
+namespace tw::cuda {
+
+/// A tile and who computes it (kernels/gemm.cuh).
+struct TileConfig {
+  const char* name;
+  int rows, cols, warps_m, warps_n, stages;
+  int blocks;  // that a multiprocessor should have room for
+
+  int threads() const { return 32 * warps_m * warps_n; }
+  int stage_bytes() const { return (rows + cols) * 128; }
+  int shared_bytes() const;
+};
+std::span<const TileConfig> tile_configs();
+
+/// The sizes that decide.
+struct ProductShape {
+  int64_t m = 0, n = 0, k = 0, batch = 1;
+  int elem_bytes = 2;
+  bool tensor_cores = true;
+
+  int64_t k_tiles() const { return (k * elem_bytes + 127) / 128; }
+};
+
+/// Into how many slices K is cut for a sum: 1, 2, 3, 4, 6 or 8. Rows of one product are those that
+/// a weight is sure to meet: 64 or 128 for the classes of a gemm, an image's pixels for a conv.
+int slices(int64_t rows, int64_t n, int64_t k_tiles);
+/// The rows that stand for a gemm's numeric class: decode (up to 64 rows) or prefill.
+int64_t class_rows(int64_t m);
+
+struct GemmChoice {
+  const TileConfig* tile = nullptr;
+  bool cluster = false;  // slices side by side in a cluster; else one after another
+};
+/// Record::variant: 0 is the choice of the cost model, 1 + 2 * index + (1 for slices one after
+/// another) a given one. What a shape cannot have falls back to what it can.
+GemmChoice choose_tile(const ProductShape& shape, int n_slices, uint8_t variant);
+/// About how many microseconds the product takes this way on an H200.
+double estimate_us(const ProductShape& shape, int n_slices, const GemmChoice& choice);
+
+}  // namespace tw::cuda

@@ -1,0 +1,135 @@
+#include "backends/cuda/tasks/gemm_launch.h"
+
+#include <limits>
+
+#include "base/cat.h"
+
+namespace tw::cuda {
+namespace {
+
+constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
+
+std::string loader_type(const ProductOperand& operand, DType dtype, bool depth,
+                        std::string_view side) {
+  const std::string_view type = device_type(dtype);
+  const std::string tail = cat("kConfig.", side, ", kConfig.threads()>");
+  const int levels = operand.matrix.levels;
+  using Loader = ProductOperand::Loader;
+  switch (operand.loader) {
+    case Loader::kRows:
+      return cat("RowLoader<", type, ", ", levels, ", ", tail);
+    case Loader::kWindow:
+      return cat("WindowLoader<", type, ", ", depth ? "true" : "false", ", ", operand.unit, ", ",
+                 tail);
+    case Loader::kStrided:
+      return cat("GatherLoader<", type, ", StridedSource<", type, ", ", levels, ">, ",
+                 operand.along_rows ? "true" : "false", ", ", tail);
+    case Loader::kWindowElements:
+      return cat("GatherLoader<", type, ", WindowSource<", type, ">, false, ", tail);
+    case Loader::kWeightElements:
+      return cat("GatherLoader<", type, ", WeightSource<", type, ">, false, ", tail);
+  }
+  return "";
+}
+
+bool gathers(const ProductOperand& operand) {
+  return operand.loader != ProductOperand::Loader::kRows &&
+         operand.loader != ProductOperand::Loader::kWindow;
+}
+
+std::string source_of(const Product& product, const EpilogueCode& epilogue,
+                      const GemmChoice& choice, bool tensor_cores) {
+  const TileConfig& tile = *choice.tile;
+  const std::string_view slicing = product.n_slices == 1 ? "kOne"
+                                   : choice.cluster      ? "kCluster"
+                                                         : "kSerial";
+  // A second set of sums, or elements on their way, take the registers of a second block.
+  const bool crowded = (slicing == "kSerial" && tile.rows * tile.cols / tile.threads() > 32) ||
+                       gathers(product.a) || gathers(product.b);
+  const bool depth = product.window.kernel[0] > 1 || product.window.in[0] > 1;
+  return cat("#include \"base.cuh\"\n", epilogue.needs_points ? "#include \"points.cuh\"\n" : "",
+             "#include \"gemm_params.h\"\n#include \"mma.cuh\"\n#include \"epilogue.cuh\"\n"
+             "#include \"gemm_loaders.cuh\"\n#include \"gemm.cuh\"\nusing Params = GemmParams<",
+             epilogue.extras.size(), ">;\n", epilogue.text, "inline constexpr GemmConfig kConfig{",
+             tile.rows, ", ", tile.cols, ", ", tile.warps_m, ", ", tile.warps_n, ", ", tile.stages,
+             ", Slicing::", slicing, ", ", choice.cluster ? product.n_slices : 1, ", ",
+             product.dims.batch_dims(), ", ", epilogue.vector,
+             "};\nusing Sums = ", tensor_cores ? "TensorSums<" : "PlainSums<",
+             device_type(product.dtype),
+             ", kConfig>;\nusing LoadA = ", loader_type(product.a, product.dtype, depth, "rows"),
+             ";\nusing LoadB = ", loader_type(product.b, product.dtype, depth, "cols"),
+             ";\nextern \"C\" __global__ void __launch_bounds__(", tile.threads(), ", ",
+             crowded ? 1 : tile.blocks,
+             ")\ntw_kernel(const __grid_constant__ Params p) {\n"
+             "  run_gemm<kConfig, Sums, LoadA, LoadB, Epilogue>(p);\n}\n");
+}
+
+Result<void> check_sizes(const Product& product) {
+  const MatrixDims& dims = product.dims;
+  if (dims.rows() <= kMaxInt / 2 && dims.cols() <= kMaxInt / 2 && product.k <= kMaxInt / 64)
+    return {};
+  return error(Code::kUnsupported, "a product of ", dims.rows(), " x ", dims.cols(), " x ",
+               product.k, " is larger than kernels count");
+}
+
+}  // namespace
+
+Result<void> check_product_types(DType a, DType b) {
+  if (a == b && (a == DType::kF16 || a == DType::kBF16 || a == DType::kF32)) return {};
+  return error(Code::kUnsupported, "products of ", a, " and ", b,
+               " have no CUDA form, only f16, bf16 or f32 on both sides");
+}
+
+ProductOperand::Loader row_loader(const MatrixOperand& matrix, DType dtype) {
+  const bool rows =
+      matrix.params.col_stride == 1 && matrix.elems_aligned * size_bytes(dtype) % 16 == 0;
+  return rows ? ProductOperand::Loader::kRows : ProductOperand::Loader::kStrided;
+}
+
+Result<std::vector<Launch>> launch_product(const TaskView& view, const Product& product) {
+  const MatrixDims& dims = product.dims;
+  if (dims.rows() == 0 || dims.cols() == 0 || dims.batch() == 0) return std::vector<Launch>{};
+  TRY(check_sizes(product));
+  const EpilogueCode epilogue = TRY(make_epilogue(view, product.epilogue, dims));
+  const ProductShape shape{dims.rows(),
+                           dims.cols(),
+                           product.k,
+                           dims.batch(),
+                           static_cast<int>(size_bytes(product.dtype)),
+                           product.dtype != DType::kF32 || (view.record.flags & kAllowTf32) != 0};
+  const GemmChoice choice = choose_tile(shape, product.n_slices, view.record.variant);
+
+  GemmParams<7> p{};
+  p.alpha = product.alpha;
+  p.m = static_cast<int>(shape.m);
+  p.n = static_cast<int>(shape.n);
+  p.k = static_cast<int>(shape.k);
+  p.tiles_m = static_cast<int>((shape.m + choice.tile->rows - 1) / choice.tile->rows);
+  p.tiles_n = static_cast<int>((shape.n + choice.tile->cols - 1) / choice.tile->cols);
+  p.k_tiles = static_cast<int>(shape.k_tiles());
+  p.slices = product.n_slices;
+  const task::SlotInfo& b = view.slot(product.b.slot);
+  p.b_is_weight = b.immutable() && b.space == task::Space::kWeight ? 1 : 0;
+  // Few rows: what counts is when the weights arrive.
+  p.prefetch_weights = p.tiles_m <= 8 && shape.batch == 1 ? 1 : 0;
+  if (dims.groups > 1) p.batch_dims[0] = static_cast<int>(dims.groups);
+  for (size_t d = 0; d < dims.n_batch; ++d) p.batch_dims[d] = static_cast<int>(dims.dims[d]);
+  p.a = product.a.matrix.params;
+  p.b = product.b.matrix.params;
+  p.window = product.window;
+
+  Launch launch = make_launch(source_of(product, epilogue, choice, shape.tensor_cores), p);
+  point_at(launch, offsetof(GemmParams<7>, a), product.a.slot);
+  point_at(launch, offsetof(GemmParams<7>, b), product.b.slot);
+  finish_params(launch, p, epilogue, product.epilogue);
+  launch.cluster = choice.cluster ? static_cast<uint32_t>(product.n_slices) : 1;
+  const int64_t blocks = int64_t{p.tiles_m} * p.tiles_n * shape.batch * launch.cluster;
+  if (blocks > kMaxInt)
+    return error(Code::kUnsupported, "a product of ", blocks, " tiles is larger than a grid");
+  launch.grid = {static_cast<uint32_t>(blocks), 1, 1};
+  launch.threads = static_cast<uint32_t>(choice.tile->threads());
+  launch.shared_bytes = static_cast<uint32_t>(choice.tile->shared_bytes());
+  return std::vector<Launch>{std::move(launch)};
+}
+
+}  // namespace tw::cuda

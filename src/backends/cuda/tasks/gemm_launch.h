@@ -1,0 +1,43 @@
+// gemm_launch.h: the launch of a product of two matrices, whichever task it stands for.
+#pragma once
+
+#include "backends/cuda/codegen/epilogue.h"
+#include "backends/cuda/tasks/gemm_config.h"
+
+namespace tw::cuda {
+
+/// One side of a product: how its tiles come into shared memory (kernels/gemm_loaders.cuh).
+struct ProductOperand {
+  enum class Loader : uint8_t {
+    kRows,     // along K without gaps, 16-byte aligned
+    kStrided,  // element by element
+    kWindow,   // pixels of a convolution, channels in whole units of `unit` bytes
+    kWindowElements,
+    kWeightElements,
+  };
+  Loader loader = Loader::kRows;
+  task::SlotId slot = task::kNoSlot;
+  MatrixOperand matrix;     // columns along K
+  bool along_rows = false;  // kStrided: rows are closer together than elements
+  int unit = 16;            // kWindow: 4, 8 or 16
+};
+
+struct Product {
+  DType dtype = DType::kF16;
+  MatrixDims dims;  // of the result
+  int64_t k = 0;
+  int n_slices = 1;
+  ProductOperand a, b;
+  WindowParams window{};
+  float alpha = 1;
+  EpilogueOperands epilogue;
+};
+
+/// f16, bf16 or f32 for both sides; a sentence otherwise.
+Result<void> check_product_types(DType a, DType b);
+/// kRows when the operand's elements allow it.
+ProductOperand::Loader row_loader(const MatrixOperand& matrix, DType dtype);
+/// No launch for an empty result.
+Result<std::vector<Launch>> launch_product(const TaskView& view, const Product& product);
+
+}  // namespace tw::cuda

@@ -1,0 +1,168 @@
+// Convolutions on the device against the CPU's: windows, groups, depthwise, layouts, epilogues.
+#include "backends/cuda/tasks/gemm_config.h"
+#include "tests/gpu/device_case.h"
+
+namespace tw::gpu {
+namespace {
+
+using cpu::instr;
+using cpu::Lie;
+using cpu::Net;
+using task::Lane;
+using task::PointOp;
+
+struct ConvCase {
+  Dims x, w;
+  int32_t groups = 1;
+  int16_t stride = 1, dilation = 1, pad = 0;
+  DType dtype = DType::kF16;
+  Lie lie = Lie::kDense;
+  uint8_t variant = 0;
+  bool weight = true;
+};
+
+int64_t output_size(int64_t in, int64_t kernel, const ConvCase& c) {
+  return (in + 2 * c.pad - (kernel - 1) * c.dilation - 1) / c.stride + 1;
+}
+
+/// Twice the rounding of the result's type, and fp32 sums of the window's products of numbers up
+/// to 1.
+double tolerance(const ConvCase& c) {
+  const double rounding = c.dtype == DType::kF16    ? 0x1p-10
+                          : c.dtype == DType::kBF16 ? 0x1p-7
+                                                    : 0x1p-22;
+  return rounding +
+         static_cast<double>(element_count(c.w) / std::max<int64_t>(1, c.w[0])) * 0x1p-22;
+}
+
+task::ConvTask make_conv(Net& net, const ConvCase& c) {
+  task::ConvTask task;
+  task.x.id = net.add(c.dtype, c.x, c.lie);
+  task.w.id = c.weight ? net.add_immutable(c.dtype, c.w) : net.add(c.dtype, c.w, c.lie);
+  task.bias.id = net.add(c.dtype, {c.w[0]});
+  task.groups = c.groups;
+  Dims y = {c.x[0]};
+  for (size_t d = 0; d + 2 < c.x.size(); ++d) {
+    task.kernel[d] = static_cast<int16_t>(c.w[d + 2]);
+    task.stride[d] = c.stride;
+    task.dilation[d] = c.dilation;
+    task.pad[d] = c.pad;
+    y.push_back(output_size(c.x[d + 1], c.w[d + 2], c));
+  }
+  y.push_back(c.w[0]);
+  task.y.id = net.add(c.dtype, y, c.lie);
+  return task;
+}
+
+void expect_conv(const ConvCase& c) {
+  SCOPED_TRACE(cat(join(c.x, "x"), " by ", join(c.w, "x"), " ", c.dtype, " groups ", c.groups,
+                   " variant ", c.variant));
+  Net net(41);
+  const task::ConvTask task = make_conv(net, c);
+  net.add_task(task);
+  net.program.records.back().variant = c.variant;
+  expect_same_on_device(net, task.y.id, tolerance(c));
+}
+
+constexpr DType kFloats[] = {DType::kF32, DType::kF16, DType::kBF16};
+
+TEST(ConvOnDevice, WindowsOfEveryType) {
+  for (const DType dtype : kFloats) {
+    expect_conv({{2, 9, 11, 16}, {24, 16, 3, 3}, 1, 1, 1, 1, dtype});
+    expect_conv({{1, 12, 13, 8}, {16, 8, 5, 5}, 1, 2, 1, 2, dtype});
+    expect_conv({{1, 12, 13, 24}, {20, 24, 3, 3}, 1, 1, 2, 2, dtype});
+    expect_conv({{2, 9, 11, 3}, {8, 3, 3, 3}, 1, 2, 1, 1, dtype});
+    expect_conv({{1, 3, 3, 4}, {5, 4, 3, 3}, 1, 1, 1, 3, dtype});
+    expect_conv({{1, 1, 1, 1}, {1, 1, 1, 1}, 1, 1, 1, 0, dtype});
+  }
+}
+
+TEST(ConvOnDevice, OneAndThreeSpatialDims) {
+  expect_conv({{2, 40, 8}, {7, 8, 5}, 1, 2, 1, 2});
+  expect_conv({{2, 40, 5}, {7, 5, 5}, 1, 2, 1, 2});
+  expect_conv({{1, 5, 6, 7, 8}, {16, 8, 3, 3, 3}, 1, 1, 1, 1});
+  expect_conv({{2, 5, 6, 7, 2}, {3, 2, 3, 3, 3}, 1, 2, 1, 1});
+}
+
+TEST(ConvOnDevice, Pointwise) {
+  for (const DType dtype : kFloats) {
+    expect_conv({{1, 14, 14, 16}, {24, 16, 1, 1}, 1, 1, 1, 0, dtype});
+    expect_conv({{2, 14, 15, 16}, {24, 16, 1, 1}, 1, 2, 1, 0, dtype});
+    expect_conv({{1, 14, 14, 16}, {24, 16, 1, 1}, 1, 1, 1, 1, dtype});
+    expect_conv({{1, 14, 14, 20}, {13, 20, 1, 1}, 1, 1, 1, 0, dtype, Lie::kGaps});
+  }
+}
+
+TEST(ConvOnDevice, EmptyBatch) { expect_conv({{0, 4, 4, 2}, {3, 2, 3, 3}, 1, 1, 1, 1}); }
+
+TEST(ConvOnDevice, StridedOperands) {
+  for (const DType dtype : kFloats) {
+    expect_conv({{1, 8, 9, 14}, {6, 14, 3, 3}, 1, 1, 1, 1, dtype, Lie::kGaps});
+    expect_conv({{2, 8, 9, 16}, {6, 16, 3, 3}, 1, 1, 1, 1, dtype, Lie::kTurned});
+    expect_conv({{2, 8, 9, 16}, {8, 16, 3, 3}, 1, 1, 1, 1, dtype, Lie::kGaps, 0, false});
+  }
+}
+
+TEST(ConvOnDevice, Groups) {
+  expect_conv({{1, 10, 10, 12}, {6, 4, 3, 3}, 3, 2, 1, 1});
+  expect_conv({{2, 10, 10, 32}, {48, 16, 3, 3}, 2, 1, 1, 1});
+  expect_conv({{2, 10, 10, 32}, {16, 16, 1, 1}, 2, 1, 1, 0});
+  expect_conv({{1, 10, 10, 32}, {32, 16, 3, 3}, 2, 1, 1, 1, DType::kF32});
+}
+
+TEST(ConvOnDevice, Depthwise) {
+  for (const DType dtype : kFloats) {
+    expect_conv({{2, 12, 13, 16}, {16, 1, 3, 3}, 16, 1, 1, 1, dtype});
+    expect_conv({{2, 12, 13, 10}, {10, 1, 3, 3}, 10, 2, 1, 1, dtype});
+    expect_conv({{1, 17, 18, 24}, {24, 1, 5, 5}, 24, 1, 1, 2, dtype});
+    expect_conv({{1, 17, 18, 24}, {24, 1, 5, 5}, 24, 2, 1, 2, dtype});
+    expect_conv({{1, 12, 13, 8}, {16, 1, 3, 3}, 8, 1, 2, 2, dtype});
+    expect_conv({{1, 12, 13, 8}, {8, 1, 7, 1}, 8, 1, 1, 3, dtype});
+    expect_conv({{1, 12, 13, 8}, {8, 1, 3, 3}, 8, 1, 1, 1, dtype, Lie::kGaps, 0, false});
+    expect_conv({{1, 12, 13, 8}, {8, 1, 3, 3}, 8, 1, 1, 1, dtype, Lie::kTurned});
+  }
+}
+
+TEST(ConvOnDevice, DepthwiseOfLargeImages) {
+  expect_conv({{1, 80, 163, 32}, {32, 1, 3, 3}, 32, 1, 1, 1});
+  expect_conv({{1, 80, 163, 32}, {32, 1, 3, 3}, 32, 2, 1, 1, DType::kF32});
+  expect_conv({{1, 80, 163, 64}, {64, 1, 5, 5}, 64, 1, 1, 2, DType::kF32});
+}
+
+TEST(ConvOnDevice, ShapesOfResnet) {
+  expect_conv({{1, 224, 224, 3}, {64, 3, 7, 7}, 1, 2, 1, 3});
+  expect_conv({{1, 56, 56, 64}, {64, 64, 3, 3}, 1, 1, 1, 1});
+  expect_conv({{1, 28, 28, 512}, {128, 512, 1, 1}, 1, 1, 1, 0});
+  expect_conv({{1, 56, 56, 128}, {128, 128, 3, 3}, 1, 2, 1, 1});
+  expect_conv({{1, 14, 14, 256}, {256, 256, 3, 3}, 1, 1, 1, 1});
+  expect_conv({{1, 7, 7, 512}, {512, 512, 3, 3}, 1, 1, 1, 1});
+  expect_conv({{3, 7, 7, 512}, {512, 512, 3, 3}, 1, 1, 1, 1});
+  expect_conv({{1, 56, 56, 256}, {512, 256, 1, 1}, 1, 2, 1, 0});
+}
+
+TEST(ConvOnDevice, EveryTile) {
+  const auto n_variants = static_cast<uint8_t>(2 * cuda::tile_configs().size());
+  for (uint8_t variant = 1; variant <= n_variants; ++variant)
+    expect_conv({{2, 14, 14, 40}, {72, 40, 3, 3}, 1, 1, 1, 1, DType::kF16, Lie::kDense, variant});
+}
+
+TEST(ConvOnDevice, TheEpilogueAddsAResidualAndScalesChannels) {
+  for (const ConvCase& c : {ConvCase{{2, 9, 11, 16}, {24, 16, 3, 3}, 1, 1, 1, 1},
+                            ConvCase{{2, 9, 11, 16}, {16, 1, 3, 3}, 16, 1, 1, 1},
+                            ConvCase{{2, 9, 11, 16}, {24, 8, 3, 3}, 2, 1, 1, 1}}) {
+    Net net(43);
+    task::ConvTask task = make_conv(net, c);
+    task.extra[0].id = net.add(DType::kF16, net.slot(task.y.id).shape());
+    task.extra[1].id = net.add(DType::kF16, {2, 1, 1, c.w[0]});
+    task.extra[2].id = net.add(DType::kF32, {9, 1, 1});
+    task.epilogue = net.add_program(
+        4, {7},
+        {instr(PointOp::kRelu, Lane::kF32, 4, 0), instr(PointOp::kMul, Lane::kF32, 5, 4, 2),
+         instr(PointOp::kAdd, Lane::kF32, 6, 5, 1), instr(PointOp::kMul, Lane::kF32, 7, 6, 3)});
+    net.add_task(task);
+    expect_same_on_device(net, task.y.id, 4 * tolerance(c));
+  }
+}
+
+}  // namespace
+}  // namespace tw::gpu
