@@ -31,6 +31,8 @@ struct BuildOptions {
   ModelOptions model;
   std::string target = "cpu";  // "cpu", "sm_90", or "auto": the GPU when there is one
   Precision precision = Precision::kFp32;
+  std::string timing_cache;     // of a GPU target: a file that is read and added to; empty: none
+  bool measure_tactics = true;  // of a GPU target, where there is a GPU
   std::optional<cpu::Isa> isa;  // nothing: the best of this machine
   bool portable = false;        // weights stay plain; the plan runs on every instruction set
   int workers = 1;              // more: tiles for this many workers

@@ -44,6 +44,10 @@ uint32_t encode(const Format& f, float value, bool saturate) {
   if (std::isnan(value)) return sign | nan;
   const double magnitude = std::fabs(static_cast<double>(value));
   if (magnitude == 0) return sign;
+  if (std::isinf(magnitude)) {
+    if (!saturate) return sign | (top << f.mantissa);
+    return encode(f, std::copysign(static_cast<float>(f.largest), value), saturate);
+  }
   int exponent = std::ilogb(magnitude);
   if (exponent < 1 - f.bias()) exponent = 1 - f.bias();
   const double quantum = std::ldexp(1.0, exponent - f.mantissa);

@@ -18,6 +18,10 @@ constexpr Option kOptions[] = {
     kTargetOption,
     kPrecisionOption,
     kIsaOption,
+    {.name = "--timing-cache",
+     .value = "FILE",
+     .help = "of a GPU target: what was measured before; read, and written with what is new"},
+    {.name = "--untimed", .help = "of a GPU target: take the cost model's word, measure nothing"},
     {.name = "--portable",
      .help =
          "keep weights plain: the plan runs on every instruction set, a little slower to start"},

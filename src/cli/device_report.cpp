@@ -1,6 +1,8 @@
 #include "cli/device_report.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
 
 #include "cli/bench.h"
 #include "cli/console.h"
@@ -36,6 +38,21 @@ std::vector<TaskRow> rows_of(const task::Program& program,
     rows.push_back(std::move(row));
   }
   return rows;
+}
+
+/// Time, floor and number of tasks by kind.
+void print_kinds(const std::vector<TaskRow>& rows, Console& console) {
+  std::map<std::string, std::array<double, 3>> kinds;
+  for (const TaskRow& row : rows) {
+    auto& [us, floor, n] = kinds[row.kind];
+    us += row.us;
+    floor += row.floor_us;
+    n += 1;
+  }
+  console.print("by kind (us, share of the roofline floor, tasks):\n");
+  for (const auto& [kind, sums] : kinds)
+    console.print(cat("  ", fixed(sums[0], 1), "  ", fixed(100 * sums[1] / sums[0], 0), " %  ",
+                      static_cast<int>(sums[2]), "  ", kind, "\n"));
 }
 
 void print_tasks(std::vector<TaskRow> rows, Console& console) {
@@ -92,6 +109,7 @@ Result<void> report_device(runtime::Context& context, const std::optional<std::s
   json.emplace_back("device_launches", stats.launches);
   const std::vector<TaskRow> rows =
       rows_of(context.last_program(), TRY(context.time_tasks(kTaskRuns)));
+  print_kinds(rows, console);
   print_tasks(rows, console);
   Json::Array list;
   for (const TaskRow& row : rows)

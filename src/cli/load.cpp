@@ -42,6 +42,8 @@ api::BuildOptions build_options(const Arguments& arguments, const std::string& c
   options.target = arguments.value("--target").value_or("cpu");
   if (const auto precision = arguments.value("--precision"))
     options.precision = api::find_precision(*precision).value_or(api::Precision::kFp32);
+  options.timing_cache = arguments.value("--timing-cache").value_or("");
+  options.measure_tactics = !arguments.has("--untimed");
   options.portable = arguments.has("--portable");
   options.workers = static_cast<int>(arguments.integer("--workers", 1));
   for (const std::string& pass : arguments.values("--skip-pass")) options.skip_passes.insert(pass);

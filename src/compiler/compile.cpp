@@ -52,11 +52,13 @@ Result<task::Program> build_at_sample(const task::Draft& draft, Sample& sample) 
 Result<task::Program> build_placed(task::Draft draft, const task::Program& on_host,
                                    const Sample& sample, const planner::TargetServices& target,
                                    std::vector<std::string>& reports) {
+  std::vector<task::Record> records;
+  for (const task::Record& record : on_host.records)
+    if (record.kind != task::Tasks::number_of<task::JoinTask>()) records.push_back(record);
+  TRY(target.choose_tactics(records, on_host.slots, on_host.side, reports));
   std::vector<uint8_t> places(draft.tasks.size(), planner::kDevice);
-  for (task::Record record : on_host.records) {
-    if (record.kind == task::Tasks::number_of<task::JoinTask>()) continue;
+  for (const task::Record& record : records) {
     task::Draft::Task& one = draft.tasks[record.op];
-    target.choose_tactic(record, on_host.slots);
     one.record.flags = record.flags;
     one.record.variant = record.variant;
     const auto reason = target.declines(record, on_host.slots, on_host.side);

@@ -35,8 +35,13 @@ class TargetServices {
                                               std::span<const std::byte> /*side*/) const {
     return std::nullopt;
   }
-  /// Sets what the executor may choose: the record's variant and flags.
-  virtual void choose_tactic(task::Record& /*record*/, task::Slots /*slots*/) const {}
+  /// Sets what the executor may choose, variant and flags, of whole-op records; `reports` gains
+  /// what was measured.
+  virtual Result<void> choose_tactics(std::vector<task::Record>& /*records*/, task::Slots /*slots*/,
+                                      std::span<const std::byte> /*side*/,
+                                      std::vector<std::string>& /*reports*/) const {
+    return {};
+  }
   /// The kernels that these programs need, each once.
   virtual Result<std::vector<plan::Kernel>> compile_kernels(
       const std::vector<task::Program>& /*programs*/) const {

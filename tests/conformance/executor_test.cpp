@@ -1,8 +1,6 @@
 // Every op case through the whole compiler on the CPU executor, against the op's reference: at its
 // own sizes, with every size of its inputs open, tile by tile with what each declares, and on each
 // instruction set that this machine has.
-#include <cmath>
-
 #include "backends/cpu/build/target.h"
 #include "compiler/compile.h"
 #include "op_cases.h"
@@ -12,14 +10,6 @@ namespace tw::conformance {
 namespace {
 
 class EachExecutedCase : public testing::TestWithParam<CaseId> {};
-
-/// Sums of n terms differ from the reference by the roundings of n additions, of random sign.
-double roundings_of(const ir::OpCase& c) {
-  int64_t n_terms = 1;
-  for (const Tensor* input : node_inputs(c))
-    if (input != nullptr) n_terms = std::max(n_terms, input->count());
-  return 8 + std::sqrt(static_cast<double>(n_terms));
-}
 
 Result<std::vector<Tensor>> run(const ir::Graph& graph, const std::vector<Tensor>& inputs,
                                 cpu::Isa isa, cpu::Order order, bool portable) {
@@ -38,7 +28,7 @@ void expect_reference(const CaseId& id, const ir::OpCase& c, const ir::Graph& gr
   ASSERT_TRUE(found.ok()) << id.op->name << " \"" << id.text() << "\": " << found.error().message;
   ASSERT_EQ(found.value().size(), wanted.size());
   for (size_t i = 0; i < wanted.size(); ++i)
-    expect_close(found.value()[i], wanted[i], roundings_of(c));
+    expect_close(found.value()[i], wanted[i], roundings_of_sums(c));
 }
 
 TEST_P(EachExecutedCase, GivesWhatItsReferenceGives) {

@@ -7,7 +7,14 @@
 namespace tw::conformance {
 namespace {
 
-/// Distance between 1 and the next number of the type.
+bool is_close(double found, double wanted, double relative) {
+  if (std::isnan(wanted) || std::isnan(found)) return std::isnan(wanted) && std::isnan(found);
+  if (std::isinf(wanted) || std::isinf(found)) return found == wanted;
+  return std::fabs(found - wanted) <= relative * std::max(1.0, std::fabs(wanted));
+}
+
+}  // namespace
+
 double epsilon(DType dtype) {
   switch (dtype) {
     case DType::kF64:
@@ -27,13 +34,12 @@ double epsilon(DType dtype) {
   }
 }
 
-bool is_close(double found, double wanted, double relative) {
-  if (std::isnan(wanted) || std::isnan(found)) return std::isnan(wanted) && std::isnan(found);
-  if (std::isinf(wanted) || std::isinf(found)) return found == wanted;
-  return std::fabs(found - wanted) <= relative * std::max(1.0, std::fabs(wanted));
+double roundings_of_sums(const ir::OpCase& c) {
+  int64_t n_terms = 1;
+  for (const Tensor* input : node_inputs(c))
+    if (input != nullptr) n_terms = std::max(n_terms, input->count());
+  return 8 + std::sqrt(static_cast<double>(n_terms));
 }
-
-}  // namespace
 
 void PrintTo(const CaseId& id, std::ostream* out) { *out << id.op->name << ": " << id.text(); }
 

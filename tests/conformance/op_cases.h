@@ -39,6 +39,12 @@ std::vector<Tensor> evaluate_or_fail(const ir::OpCase& c, bool prefer_decomposit
 /// type, counted on the larger of 1 and the wanted value, NaN and infinities alike.
 void expect_close(const Tensor& found, const Tensor& wanted, double n_roundings);
 
+/// Sums of n terms differ from the reference by the roundings of n additions, of random sign.
+double roundings_of_sums(const ir::OpCase& c);
+
+/// Distance between 1 and the next number of the type; 0 for integers.
+double epsilon(DType dtype);
+
 /// Bodies of control flow cannot be written as text, so such ops have no cases.
 bool takes_graphs(const ir::OpDef& op);
 

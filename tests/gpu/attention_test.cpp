@@ -31,6 +31,7 @@ struct Case {
   Lie lie = Lie::kDense;
   int64_t v_size = 0;  // 0: size
   float scale = 0.3F;
+  bool tf32 = false;
 };
 
 AttentionTask make_attention(Net& net, const Case& c) {
@@ -46,13 +47,18 @@ AttentionTask make_attention(Net& net, const Case& c) {
   return task;
 }
 
+void add_attention(Net& net, const AttentionTask& task, const Case& c) {
+  net.add_task(task);
+  if (c.tf32) net.program.records.back().flags = 1;
+}
+
 void expect_case(const Case& c) {
   SCOPED_TRACE(cat(c.dtype, " ", c.batch, " x ", c.n_queries, " queries, ", c.n_keys, " keys, ",
                    c.heads, " heads of ", c.size));
   Net net(11);
   const AttentionTask task = make_attention(net, c);
-  net.add_task(task);
-  expect_same_on_device(net, task.y.id, tolerance(c.dtype));
+  add_attention(net, task, c);
+  expect_same_on_device(net, task.y.id, tolerance(c.dtype, c.tf32));
 }
 
 void expect_cases(std::span<const Case> cases) {
@@ -192,20 +198,15 @@ TEST(AttentionOnDevice, QkvInOneBufferNeedsNoCopies) {
   expect_same_on_device(net, task.y.id, tolerance(DType::kF16));
 }
 
-TEST(AttentionOnDevice, Tf32IsUsedOnlyWhereTheRecordAllowsIt) {
-  const Case cases[] = {{1, 20, 70, 2, 2, 64, DType::kF32},
-                        {22, 20, 70, 12, 12, 32, DType::kF32, true, {22, 1, 1, 70}},
-                        {6, 70, 70, 12, 12, 128, DType::kF32},
-                        {22, 20, 70, 12, 12, 96, DType::kF32, false, {1, 1, 20, 70}},
-                        {2, 20, 70, 3, 3, 33, DType::kF32, true}};
-  for (const Case& c : cases) {
-    SCOPED_TRACE(c.size);
-    Net net(3);
-    const AttentionTask task = make_attention(net, c);
-    net.add_task(task);
-    net.program.records[0].flags = 1;
-    expect_same_on_device(net, task.y.id, tolerance(c.dtype, true));
-  }
+TEST(AttentionOnDevice, Tf32IsUsedWhereTheRecordAllowsIt) {
+  Case cases[] = {{1, 20, 70, 2, 2, 64, DType::kF32},
+                  {22, 20, 70, 12, 12, 32, DType::kF32, true, {22, 1, 1, 70}},
+                  {6, 70, 70, 12, 12, 128, DType::kF32},
+                  {22, 20, 70, 12, 12, 96, DType::kF32, false, {1, 1, 20, 70}},
+                  {2, 20, 70, 3, 3, 33, DType::kF32, true, {}, Lie::kDense, 0, -0.3F},
+                  {2, 20, 70, 3, 3, 200, DType::kF32}};  // no such kernel: fp32
+  for (Case& c : cases) c.tf32 = true;
+  expect_cases(cases);
 }
 
 TEST(AttentionOnDevice, ProductionShapesGiveTheCpusAnswer) {
@@ -242,8 +243,8 @@ void expect_same_bits(const Case& c, int64_t n_queries_alone) {
   copy(many.k.id, one.k.id, 0);
   copy(many.v.id, one.v.id, 0);
   if (!c.mask.empty()) copy(many.mask.id, many.mask.id, 0), copy(many.mask.id, one.mask.id, 0);
-  net.add_task(many);
-  net.add_task(one);
+  add_attention(net, many, c);
+  add_attention(net, one, c);
   task::SlotInfo tail = net.slot(many.y.id);  // the rows of `many` that `one` computes too
   const task::SlotId rows = net.add(c.dtype, {c.batch, n_queries_alone, c.heads, c.size});
   tail.root = many.y.id;
@@ -271,7 +272,9 @@ TEST(AttentionOnDevice, ARowsBitsDependOnItsOwnKeysOnly) {
       {22, 20, 70, 12, 12, 96, DType::kF16, false},
       {6, 70, 150, 12, 12, 96, DType::kF16, false},
       {22, 40, 150, 12, 12, 64, DType::kF32, true},
-      {22, 40, 150, 12, 12, 64, DType::kF32, false, {22, 1, 1, 150}}};
+      {22, 40, 150, 12, 12, 64, DType::kF32, false, {22, 1, 1, 150}},
+      {22, 40, 150, 12, 12, 64, DType::kF32, true, {}, Lie::kDense, 0, 0.3F, true},
+      {6, 70, 150, 12, 12, 96, DType::kF32, false, {}, Lie::kDense, 0, 0.3F, true}};
   for (const Case& c : cases)
     for (const int64_t n_queries_alone : {int64_t{1}, c.n_queries - 3})
       expect_same_bits(c, n_queries_alone);

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Everything that needs a GPU, run on a machine that has CUDA 13 and PyTorch and nothing of ours but prebuilt programs.
 
-Checks first: every task on the device against the CPU executor (gpu_tasks_test), then whole models against PyTorch
-in f32. Then times: ours and PyTorch's (the peer) in the same run, on random data, answers checked. Prints tables,
+Checks first: every task on the device against the CPU executor (gpu_tasks_test), every op case against its reference
+in each precision (gpu_ops_test), then whole models against PyTorch in f32. Then times: ours and PyTorch's (the peer) in the same run, on random data, answers checked. Prints tables,
 writes JSON.
 
-  suite.py --bin FOLDER --out FOLDER [--parts tasks,models] [--models bert,resnet,minilm] [--peers eager]
+  suite.py --bin FOLDER --out FOLDER [--parts tasks,ops,models] [--models bert,resnet,minilm] [--peers eager]
 """
 
 from __future__ import annotations
@@ -71,10 +71,12 @@ class Tilewright:
 
     def build(self, model: Path, precision: str, shapes: str) -> Path:
         """A plan for the GPU."""
-        plan = self.work / f"{model.stem}_{precision}.plan"
-        self.call(
-            "build", str(model), "-o", str(plan), "--target", "sm_90", "--precision", precision, "--shapes", shapes
-        )
+        plan = self.work / f"{model.stem}_{shapes.split(',')[0].split(':')[1]}_{precision}.plan"
+        options = ["--target", "sm_90", "--precision", precision, "--shapes", shapes]
+        options += ["--timing-cache", str(self.work / "timings.txt")]
+        begin = time.time()
+        self.call("build", str(model), "-o", str(plan), *options)
+        print(f"  built {plan.name} in {time.time() - begin:.0f} s", flush=True)
         return plan
 
     def run(self, plan: Path, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -153,7 +155,10 @@ def bert_cases(
     config = MINILM_L6 if name == "minilm" else base
     weights = random_weights(config, 5)
     model = ours.work / f"{name}.onnx"
-    model.write_bytes(serialise(build_model(config, weights, name)))
+    graph = build_model(config, weights, name)
+    if name == "bert":  # the peer has no pooling either
+        del graph.graph.output[1]
+    model.write_bytes(serialise(graph))
     theirs = BertModel(
         TheirConfig(
             hidden_size=config.hidden,
@@ -244,22 +249,21 @@ def row_of(name: str, precision: str, figures: dict, error: float, peer_error: f
     return row
 
 
-def run_tasks(folder: Path, out: Path) -> dict[str, object]:
-    """gpu_tasks_test in shards; how many passed, failed, were skipped."""
+def run_shards(program: Path, out: Path) -> dict[str, object]:
+    """A test program in shards; how many passed, failed, were skipped."""
+    name = program.name.removesuffix("_test")
     running = []
     for shard in range(SHARDS):
         environment = os.environ | {"GTEST_TOTAL_SHARDS": str(SHARDS), "GTEST_SHARD_INDEX": str(shard)}
-        log = (out / f"tasks_{shard}.txt").open("w")
-        running.append(
-            (subprocess.Popen([str(folder / "gpu_tasks_test")], env=environment, stdout=log, stderr=log), log)
-        )
+        log = (out / f"{name}_{shard}.txt").open("w")
+        running.append((subprocess.Popen([str(program)], env=environment, stdout=log, stderr=log), log))
     for process, log in running:
         process.wait(timeout=400)
         log.close()
-    text = "".join((out / f"tasks_{i}.txt").read_text() for i in range(SHARDS))
+    text = "".join((out / f"{name}_{i}.txt").read_text() for i in range(SHARDS))
     for i in range(SHARDS):
-        (out / f"tasks_{i}.txt").unlink()
-    (out / "tasks.txt").write_text(text)
+        (out / f"{name}_{i}.txt").unlink()
+    (out / f"{name}.txt").write_text(text)
     failed = sorted(
         {
             line.split("]")[1].split(",")[0].split("(")[0].strip()
@@ -274,7 +278,7 @@ def run_tasks(folder: Path, out: Path) -> dict[str, object]:
         "crashed_shards": sum(p.returncode not in (0, 1) for p, _ in running),
         "failures": failed,
     }
-    print(f"tasks: {counts}")
+    print(f"{name}: {counts}", flush=True)
     return counts
 
 
@@ -283,7 +287,7 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--parts", default="tasks,models")
+    parser.add_argument("--parts", default="tasks,ops,models")
     parser.add_argument("--models", default="bert,resnet,minilm")
     parser.add_argument("--peers", default="eager,reduce-overhead")
     parser.add_argument("--precision", default="fp16")
@@ -305,9 +309,11 @@ def main() -> int:
         "version": ours.call("--version").strip(),
     }
     failed = False
-    if "tasks" in options.parts:
-        result["tasks"] = run_tasks(options.bin.resolve(), options.out)
-        failed |= bool(result["tasks"]["failed"] or result["tasks"]["crashed_shards"])
+    for part in ("tasks", "ops"):
+        if part in options.parts.split(","):
+            counts = run_shards(options.bin.resolve() / f"gpu_{part}_test", options.out)
+            result[part] = counts
+            failed |= bool(counts["failed"] or counts["crashed_shards"])
     if "models" in options.parts:
         import torch
 

@@ -68,7 +68,7 @@ Result<std::vector<plan::Kernel>> compile_all(const std::set<std::string>& sourc
 
 class Target : public planner::TargetServices {
  public:
-  explicit Target(bool allow_tf32) : allow_tf32_(allow_tf32) {}
+  explicit Target(TargetOptions options) : options_(std::move(options)) {}
 
   std::string name() const override { return "sm_90"; }
   bool has_device() const override { return true; }
@@ -88,10 +88,15 @@ class Target : public planner::TargetServices {
     return std::optional<planner::PackedWeight>();
   }
 
-  void choose_tactic(task::Record& record, task::Slots /*slots*/) const override {
-    const bool product = record.kind == task::Tasks::number_of<task::GemmTask>() ||
-                         record.kind == task::Tasks::number_of<task::ConvTask>();
-    if (product && allow_tf32_) record.flags |= kAllowTf32;
+  Result<void> choose_tactics(std::vector<task::Record>& records, task::Slots slots,
+                              std::span<const std::byte> side,
+                              std::vector<std::string>& reports) const override {
+    for (task::Record& record : records) {
+      const bool product = record.kind == task::Tasks::number_of<task::GemmTask>() ||
+                           record.kind == task::Tasks::number_of<task::ConvTask>();
+      if (product && options_.allow_tf32) record.flags |= kAllowTf32;
+    }
+    return choose_variants(records, slots, side, options_.tactics, reports);
   }
 
   std::optional<std::string> declines(const task::Record& record, task::Slots slots,
@@ -117,7 +122,7 @@ class Target : public planner::TargetServices {
   }
 
  private:
-  bool allow_tf32_;
+  TargetOptions options_;
 };
 
 }  // namespace
@@ -129,8 +134,8 @@ bool gpu_is_here() {
          major == 9;
 }
 
-std::unique_ptr<planner::TargetServices> make_target(bool allow_tf32) {
-  return std::make_unique<Target>(allow_tf32);
+std::unique_ptr<planner::TargetServices> make_target(const TargetOptions& options) {
+  return std::make_unique<Target>(options);
 }
 
 }  // namespace tw::cuda

@@ -3,13 +3,18 @@
 
 #include <memory>
 
+#include "backends/cuda/build/tactics.h"
 #include "planner/target.h"
 
 namespace tw::cuda {
 
-/// For GPUs of compute capability 9.0. `allow_tf32`: products of f32 may round their operands to
-/// tf32. Needs no GPU: tactics then follow from the cost model.
-std::unique_ptr<planner::TargetServices> make_target(bool allow_tf32);
+struct TargetOptions {
+  bool allow_tf32 = false;  // products of f32 may round their operands to tf32
+  TacticOptions tactics;
+};
+
+/// For GPUs of compute capability 9.0. Needs no GPU: tactics then follow from the cost model.
+std::unique_ptr<planner::TargetServices> make_target(const TargetOptions& options);
 
 /// Whether device 0 is a GPU that plans of this target run on.
 bool gpu_is_here();

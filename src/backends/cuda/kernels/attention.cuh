@@ -53,7 +53,7 @@ struct AttentionBlock {
         v(at.rows_of<T>(p.v, p.v_strides, at.head / p.group)),
         mask(at.rows_of<M>(p.mask, p.mask_strides, at.head)),
         lane(threadIdx.x % 32),
-        group(threadIdx.x / kGroupThreads),
+        group(kC.row_warps == 1 ? 0 : threadIdx.x / kGroupThreads),
         part(threadIdx.x / 32 % kC.key_warps),
         shared(shared_begin()),
         q_lane(shared + (group * kGroupRows + lane % 16) * kPitch + lane / 16 * 16),

@@ -50,10 +50,11 @@ struct AttentionF32Block {
         shared + kC.values_at() + stage * kC.stage_bytes(), v, p.v_strides, block * kC.keys,
         p.n_keys, p.v_size);
     commit_copies();
-    if (kC.mask == AttentionMask::kKeys && threadIdx.x < kC.keys)
-      store_shared(
-          shared + kC.mask_at() + (stage * kC.keys + threadIdx.x) * 4,
-          __float_as_uint(key_mask(p, mask, block * kC.keys + static_cast<int>(threadIdx.x))));
+    if (kC.mask == AttentionMask::kKeys && threadIdx.x < kC.keys) {
+      const int key = block * kC.keys + static_cast<int>(threadIdx.x);
+      const float x = key < p.n_keys ? mask_log2(mask[key * p.mask_strides.column]) : 0.0f;
+      store_shared(shared + kC.mask_at() + (stage * kC.keys + threadIdx.x) * 4, __float_as_uint(x));
+    }
   }
 
   using Scores = float[kQueries][kScores];

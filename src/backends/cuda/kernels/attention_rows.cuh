@@ -49,7 +49,8 @@ TW_DEVICE void copy_rows(uint32_t to, const T* from, const AttentionStrides& str
   if (kPass > kRows && row >= kRows) return;
   to += static_cast<uint32_t>(row * kPitch + lane * 16);
   const T* at = from + (first + row) * strides.row;
-#pragma unroll
+  constexpr int kUnroll = kAligned ? kRows : 1;  // copies on their way need no registers, loads do
+#pragma unroll kUnroll
   for (int r = 0; r < kRows; r += kPass, at += kPass * strides.row) {
     const bool inside = first + row + r < n;
 #pragma unroll

@@ -27,6 +27,7 @@ struct TilePlace {
     a = static_cast<int64_t>(plane - index * static_cast<uint32_t>(p.tiles_a.size)) * side;
     x = a + b * p.x_b;
     y = b + a * p.y_a;
+#pragma unroll 1
     for (int d = p.n_outer - 1; d >= 0; --d) {
       const uint32_t next = divide(index, p.outer[d]);
       const int64_t at = index - next * static_cast<uint32_t>(p.outer[d].size);
@@ -37,13 +38,37 @@ struct TilePlace {
   }
 };
 
+/// The first `n` elements of a chunk, or all where it has more; `whole`: they may move at once.
+template <class T, int kV>
+TW_DEVICE void read_chunk(Pack<T, kV>& chunk, const T* from, int n, bool whole) {
+  if (whole && n >= kV) {
+    chunk = *reinterpret_cast<const Pack<T, kV>*>(from);
+    return;
+  }
+#pragma unroll
+  for (int j = 0; j < kV; ++j)
+    if (j < n) chunk.v[j] = from[j];
+}
+template <class T, int kV>
+TW_DEVICE void write_chunk(const Pack<T, kV>& chunk, T* to, int n, bool whole) {
+  if (whole && n >= kV) {
+    *reinterpret_cast<Pack<T, kV>*>(to) = chunk;
+    return;
+  }
+#pragma unroll
+  for (int j = 0; j < kV; ++j)
+    if (j < n) to[j] = chunk.v[j];
+}
+
 /// A tile is rows of b, in shared memory as eight 16-byte chunks of a each. Chunk c of row r stands
 /// in place c ^ (r / kV % 8): then eight lanes that read one column of rows kV apart, as they do to
 /// gather chunks of b, meet in no bank; nor do eight that write the chunks of one row.
 template <class T>
 TW_DEVICE void transpose(const TransposeParams& p) {
   constexpr int kV = 16 / sizeof(T), kSide = 8 * kV;
-  constexpr int kChunks = kSide * 8 / kTransposeThreads;  // a thread's
+  constexpr int kRowsAtOnce = kTransposeThreads / 8;
+  constexpr int kChunks = kSide / kRowsAtOnce;  // a thread's
+  constexpr int kHeld = sizeof(T) == 1 ? 2 : kChunks;
   using Chunk = Pack<T, kV>;
   __shared__ Chunk tile[kSide * 8];  // (b, chunk of a)
 
@@ -54,44 +79,32 @@ TW_DEVICE void transpose(const TransposeParams& p) {
   const int n_b = static_cast<int>(p.b - place.b < kSide ? p.b - place.b : kSide);
   const T* x = static_cast<const T*>(p.x) + place.x;
   T* y = static_cast<T*>(p.y) + place.y;
-  const int chunk = static_cast<int>(threadIdx.x) % 8;
-  const int first = chunk * kV;
+  const int first_row = static_cast<int>(threadIdx.x) / 8;
+  const int chunk = static_cast<int>(threadIdx.x) % 8, first = chunk * kV;
 
-  Chunk held[kChunks];
+#pragma unroll 1
+  for (int group = 0; group < kChunks; group += kHeld) {
+    Chunk held[kHeld];
 #pragma unroll
-  for (int i = 0; i < kChunks; ++i) {
-    const int row = static_cast<int>(threadIdx.x) / 8 + i * (kTransposeThreads / 8);
-    const T* from = x + row * p.x_b + first;
-    if (row >= n_b) continue;
-    if (p.whole_x && first + kV <= n_a) {
-      held[i] = *reinterpret_cast<const Chunk*>(from);
-    } else {
-#pragma unroll
-      for (int j = 0; j < kV; ++j)
-        if (first + j < n_a) held[i].v[j] = from[j];
+    for (int i = 0; i < kHeld; ++i) {
+      const int row = first_row + (group + i) * kRowsAtOnce;
+      if (row < n_b) read_chunk(held[i], x + row * p.x_b + first, n_a - first, p.whole_x != 0);
     }
-  }
 #pragma unroll
-  for (int i = 0; i < kChunks; ++i) {
-    const int row = static_cast<int>(threadIdx.x) / 8 + i * (kTransposeThreads / 8);
-    if (row < n_b) tile[row * 8 + (chunk ^ (row / kV % 8))] = held[i];
+    for (int i = 0; i < kHeld; ++i) {
+      const int row = first_row + (group + i) * kRowsAtOnce;
+      if (row < n_b) tile[row * 8 + (chunk ^ (row / kV % 8))] = held[i];
+    }
   }
   __syncthreads();
 
-#pragma unroll
+#pragma unroll kHeld
   for (int i = 0; i < kChunks; ++i) {
-    const int row = static_cast<int>(threadIdx.x) / 8 + i * (kTransposeThreads / 8);
-    T* to = y + row * p.y_a + first;
+    const int row = first_row + i * kRowsAtOnce;
     if (row >= n_a) continue;
     Chunk out;
 #pragma unroll
     for (int j = 0; j < kV; ++j) out.v[j] = tile[(first + j) * 8 + (row / kV ^ chunk)].v[row % kV];
-    if (p.whole_y && first + kV <= n_b) {
-      *reinterpret_cast<Chunk*>(to) = out;
-    } else {
-#pragma unroll
-      for (int j = 0; j < kV; ++j)
-        if (first + j < n_b) to[j] = out.v[j];
-    }
+    write_chunk(out, y + row * p.y_a + first, n_b - first, p.whole_y != 0);
   }
 }

@@ -39,7 +39,7 @@ TW_DEVICE void sum_taps(const Params& p, const Corner& corner, int c,
   for (Tap tap(w, 0); tap.inside(w); tap.next_tap(w)) {
     if (!corner.covers(w, tap)) continue;
     Columns<T, kCfg.vector> x, weight;
-    read_channels<T, kCfg.x>(x, image + tap.offset(w, w.x_space), c, w.x_channel, p.multiplier);
+    read_channels<T, kCfg.x>(x, image + tap.offset(w), c, w.x_channel, p.multiplier);
     read_channels<T, kCfg.w>(weight,
                              static_cast<const T*>(p.w) + tap.z * p.w_taps[0] +
                                  tap.y * p.w_taps[1] + tap.x * p.w_taps[2],

@@ -87,6 +87,45 @@ struct Along {
   }
 };
 
+/// The same for bytes that are only moved: a piece is one word, which nothing takes apart.
+template <int kBytes>
+struct Word;
+template <>
+struct Word<1> {
+  using Type = uint8_t;
+};
+template <>
+struct Word<2> {
+  using Type = uint16_t;
+};
+template <>
+struct Word<4> {
+  using Type = uint32_t;
+};
+template <>
+struct Word<8> {
+  using Type = uint2;
+};
+template <>
+struct Word<16> {
+  using Type = uint4;
+};
+template <int kN>
+struct Bytes {
+  using Type = typename Word<kN>::Type;
+  Type word;
+  template <class Params, class Where>
+  TW_DEVICE void load(const Params& p, int k, const Where& at, int64_t shift = 0) {
+    const uint8_t* from = static_cast<const uint8_t*>(p.data[k]) + at.row(p, k) + at.col + shift;
+    word = *reinterpret_cast<const Type*>(from);
+  }
+  template <class Params, class Where>
+  TW_DEVICE void store(const Params& p, int k, const Where& at) const {
+    uint8_t* to = static_cast<uint8_t*>(p.data[k]) + at.row(p, k) + at.col;
+    *reinterpret_cast<Type*>(to) = word;
+  }
+};
+
 /// An operand with one element for the whole row.
 template <class T, int kN>
 struct Repeated {

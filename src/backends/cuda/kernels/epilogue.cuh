@@ -71,11 +71,11 @@ class Extra {
  public:
   template <class Batch>
   TW_DEVICE Extra(const OperandParams& p, const Batch& batch, int col)
-      : params_(p), at_(static_cast<const T*>(p.data) + batch.offset(p) + col * p.col_stride) {
+      : params_(&p), at_(static_cast<const T*>(p.data) + batch.offset(p) + col * p.col_stride) {
     if constexpr (kLevels == 0) read(at_);
   }
   TW_DEVICE void load(uint32_t row) {
-    if constexpr (kLevels > 0) read(at_ + row_offset<kLevels>(params_, row));
+    if constexpr (kLevels > 0) read(at_ + row_offset<kLevels>(*params_, row));
   }
   TW_DEVICE Lane<T> operator[](int i) { return to_lane(values_[kAccess == Access::kSame ? 0 : i]); }
 
@@ -87,10 +87,10 @@ class Extra {
       values_[0] = *from;
     } else {
 #pragma unroll
-      for (int i = 0; i < kN; ++i) values_[i] = from[i * params_.col_stride];
+      for (int i = 0; i < kN; ++i) values_[i] = from[i * params_->col_stride];
     }
   }
-  const OperandParams& params_;
+  const OperandParams* params_;
   const T* at_;
   Columns<T, kN> values_;
 };
@@ -100,20 +100,20 @@ class Result {
  public:
   template <class Batch>
   TW_DEVICE Result(const OperandParams& p, const Batch& batch, int col)
-      : params_(p), at_(static_cast<T*>(p.data) + batch.offset(p) + col * p.col_stride) {}
+      : params_(&p), at_(static_cast<T*>(p.data) + batch.offset(p) + col * p.col_stride) {}
   TW_DEVICE void store(uint32_t row, const Columns<T, kN>& values) const {
-    T* to = at_ + row_offset<kLevels>(params_, row);
+    T* to = at_ + row_offset<kLevels>(*params_, row);
     if constexpr (kAccess == Access::kVector) {
       values.store(to);
     } else {
 #pragma unroll
       for (int i = 0; i < kN; ++i)
-        to[i * params_.col_stride] = values.piece[i / values.kPiece].v[i % values.kPiece];
+        to[i * params_->col_stride] = values.piece[i / values.kPiece].v[i % values.kPiece];
     }
   }
 
  private:
-  const OperandParams& params_;
+  const OperandParams* params_;
   T* at_;
 };
 

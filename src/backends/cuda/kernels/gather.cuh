@@ -13,10 +13,11 @@ struct Found {
 template <class Index, class Params>
 TW_DEVICE Found find(const Params& p, const Index* tuple) {
   Found found{0, true};
+#pragma unroll 1
   for (int d = 0; d < p.depth; ++d) {
     int64_t i = tuple[d * p.tuple_stride];
     if (i < 0) i += p.extents[d];
-    found.in_range = found.in_range && i >= 0 && i < p.extents[d];
+    found.in_range &= static_cast<uint64_t>(i) < static_cast<uint64_t>(p.extents[d]);
     found.shift += i * p.steps[d];
   }
   return found;

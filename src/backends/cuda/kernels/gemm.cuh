@@ -214,13 +214,15 @@ TW_DEVICE void load_tile(Loader& loader, const Params& p, uint32_t tile) {
 /// Sums of this block's slices; some of the ring's copies may still be on their way.
 template <GemmConfig kCfg, class Sums, class LoadA, class LoadB, class Batch, class Params>
 TW_DEVICE Sums sum_tile(const Params& p, const Batch& batch, const Place<kCfg>& place,
-                        uint32_t ring) {
+                        uint32_t ring, void* table) {
   constexpr bool kCluster = kCfg.slicing == Slicing::kCluster;
+  constexpr bool kAsync = requires { Sums::kAsync; };  // products run beside the loads (wgmma.cuh)
   const auto begin_of = [&](int slice) { return slice * p.k_tiles / p.slices; };
   const int begin = kCluster ? begin_of(place.slice) : 0;
   const int end = kCluster ? begin_of(place.slice + 1) : p.k_tiles;
-  LoadA a(p, p.a, batch, place.row, p.m, begin);
-  LoadB b(p, p.b, batch, place.col, p.n, begin);
+  LoadA a(p, p.a, batch, {place.row, p.m, begin, end}, table);
+  LoadB b(p, p.b, batch, {place.col, p.n, begin, end}, nullptr);
+  if constexpr (requires { LoadA::kTable; }) __syncthreads();
   const auto a_tile = [&](int stage) { return ring + stage * kCfg.stage_bytes(); };
   const auto b_tile = [&](int stage) { return a_tile(stage) + kCfg.rows * kRowBytes; };
   constexpr int kAhead = kCfg.stages - 1;
@@ -250,17 +252,23 @@ TW_DEVICE Sums sum_tile(const Params& p, const Batch& batch, const Place<kCfg>& 
 #pragma unroll 1
   for (int tile = begin; tile < end; ++tile) {
     cp_async_wait<kAhead - 1>();
+    if constexpr (kAsync) {
+      if (tile > begin) sums.finish();  // of tile - 1, whose place is filled below
+      fence_for_wgmma();
+    }
     __syncthreads();
+    if constexpr (kAsync) sums.multiply(a_tile(stage), b_tile(stage));
     if (tile + kAhead < end) {
       load_tile(a, p, a_tile(free_stage));
       load_tile(b, p, b_tile(free_stage));
     }
     cp_async_commit();
-    sums.multiply(a_tile(stage), b_tile(stage));
+    if constexpr (!kAsync) sums.multiply(a_tile(stage), b_tile(stage));
     stage = stage + 1 < kCfg.stages ? stage + 1 : 0;
     free_stage = free_stage + 1 < kCfg.stages ? free_stage + 1 : 0;
     if constexpr (kCfg.slicing == Slicing::kSerial) {
       if (tile + 1 == slice_end) {
+        if constexpr (kAsync) sums.finish();
         total.add(sums);
         sums.clear();
         ++slice;
@@ -268,6 +276,8 @@ TW_DEVICE Sums sum_tile(const Params& p, const Batch& batch, const Place<kCfg>& 
       }
     }
   }
+  if constexpr (kAsync)
+    if (end > begin) sums.finish();
   if constexpr (kCfg.slicing == Slicing::kSerial)
     return total;
   else
@@ -299,7 +309,7 @@ TW_DEVICE void read_sums(uint32_t at, float (&sums)[kN]) {
 
 template <GemmConfig kCfg, class Sums, class LoadA, class LoadB, class Epilogue, class Params>
 TW_DEVICE void run_gemm(const Params& p) {
-  extern __shared__ __align__(128) uint8_t memory[];
+  extern __shared__ __align__(1024) uint8_t memory[];
   constexpr bool kCluster = kCfg.slicing == Slicing::kCluster;
   constexpr int kBlockRows = kCluster ? (kCfg.rows + kCfg.cluster - 1) / kCfg.cluster : kCfg.rows;
   constexpr int kVectors = kCfg.cols / kCfg.vector, kStep = kCfg.threads() / kVectors;
@@ -311,7 +321,8 @@ TW_DEVICE void run_gemm(const Params& p) {
   const int in_tile = static_cast<int>(threadIdx.x) % kVectors * kCfg.vector;
   const int col = place.col + in_tile;
   Epilogue::prefetch(p, col);
-  const Sums sums = sum_tile<kCfg, Sums, LoadA, LoadB>(p, batch, place, ring);
+  const Sums sums =
+      sum_tile<kCfg, Sums, LoadA, LoadB>(p, batch, place, ring, memory + p.table_offset);
 
   // This block finishes rows [first, last) of the tile. What they need besides the sums is on its
   // way while the sums change hands.
@@ -332,16 +343,19 @@ TW_DEVICE void run_gemm(const Params& p) {
     __syncthreads();
   }
   while (busy) {
-    float part[kCfg.vector];
-    read_sums<kCfg>(ring + (row * kCfg.sums_pitch() + in_tile) * 4, part);
     const int finished = row;
     row += kStep;
     busy = row < last;
+    // What the next row needs is on its way while this one is finished.
+    Epilogue next = epilogue;
+    if (busy) next.load(place.row + row);
+    float part[kCfg.vector];
+    read_sums<kCfg>(ring + (finished * kCfg.sums_pitch() + in_tile) * 4, part);
     if constexpr (kCluster) {
       if (!busy) cluster_arrive();  // it has read the last sums
     }
     epilogue.store(place.row + finished, part);
-    if (busy) epilogue.load(place.row + row);
+    epilogue = next;
   }
   if constexpr (kCluster) cluster_wait();
 }

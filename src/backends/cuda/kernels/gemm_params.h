@@ -28,6 +28,7 @@ struct WindowParams {
   long long x_channel;
   long long w_channel;  // of weights that are not packed
   long long w_space[3];
+  int patch_pitch, patch_line;  // bytes of a row and of a line's rows (conv_patch.cuh)
 };
 
 /// c[m, n] = epilogue(alpha * sum_k a[m, k] b[n, k] + bias[n], extra..). Every block computes one
@@ -39,6 +40,7 @@ struct GemmParams {
   int tiles_m, tiles_n, k_tiles, slices;
   int b_is_weight;       // immutable: may be read before the kernels in front are done
   int prefetch_weights;  // into the L2, all that a block will read
+  int table_offset;      // in shared memory: what a loader of windows keeps
   int n_batch_dims;
   int batch_dims[kMaxBatchDims];
   OperandParams a, b;  // rows of b are the columns of c; columns of both run along K

@@ -35,6 +35,35 @@ TW_DEVICE void prefetch_l2_bulk(const void* address, uint32_t bytes) {
   asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(address), "r"(bytes) : "memory");
 }
 
+/// What copies and stores of this thread wrote to shared memory is seen by products of warpgroups
+/// started after the next barrier.
+TW_DEVICE void fence_for_wgmma() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+// ---- global memory ----
+/// An element, or 0 without touching memory; without a branch, so that many are on their way.
+TW_DEVICE float load_if(bool some, const float* from) {
+  float x;
+  asm volatile(
+      "{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %2, 0;\n\tmov.f32 %0, 0f00000000;\n\t"
+      "@p ld.global.f32 %0, [%1];\n\t}"
+      : "=f"(x)
+      : "l"(from), "r"(static_cast<int>(some))
+      : "memory");
+  return x;
+}
+template <class T>
+TW_DEVICE T load_if(bool some, const T* from) {
+  static_assert(sizeof(T) == 2);
+  T x;
+  asm volatile(
+      "{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %2, 0;\n\tmov.u16 %0, 0;\n\t"
+      "@p ld.global.u16 %0, [%1];\n\t}"
+      : "=h"(x.bits)
+      : "l"(from), "r"(static_cast<int>(some))
+      : "memory");
+  return x;
+}
+
 // ---- shared memory ----
 TW_DEVICE void store_shared_16(uint32_t to, uint4 value) {
   asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(value.x), "r"(value.y),
@@ -58,6 +87,13 @@ TW_DEVICE float4 load_shared_16(uint32_t from) {
 TW_DEVICE float load_shared_4(uint32_t from) {
   float v;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(from) : "memory");
+  return v;
+}
+
+template <class T>
+TW_DEVICE T load_shared_2(uint32_t from) {
+  T v;
+  asm volatile("ld.shared.u16 %0, [%1];" : "=h"(v.bits) : "r"(from) : "memory");
   return v;
 }
 

@@ -51,7 +51,7 @@ TW_DEVICE void norm(const NormParams& p) {
   const Tscale* scale = static_cast<const Tscale*>(p.scale);
   const Tbias* bias = static_cast<const Tbias*>(p.bias);
 
-  // Weights travel while the kernel before this one still runs.
+  // Weights come near while the kernel before this one still runs.
   if (p.warm_scale != 0) warm(scale, n, team.rank, team.size);
   if (p.warm_bias != 0) warm(bias, n, team.rank, team.size);
   wait_for_inputs();

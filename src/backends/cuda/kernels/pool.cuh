@@ -36,7 +36,7 @@ TW_DEVICE L lowest() {
   if constexpr (kSame<L, int64_t>)
     return static_cast<int64_t>(1ull << 63);
   else
-    return static_cast<L>(-__int_as_float(0x7f800000));
+    return -infinity<L>();
 }
 
 /// What a window comes to so far, by channel of the chunk.

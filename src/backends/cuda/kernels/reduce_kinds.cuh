@@ -15,12 +15,31 @@ template <class L>
 inline constexpr bool kIsFloat = kSame<L, float> || kSame<L, double>;
 
 template <class L>
-TW_DEVICE L infinity() {
-  return static_cast<L>(__int_as_float(0x7f800000));
-}
-template <class L>
 TW_DEVICE bool is_finite(L x) {
   return x - x == 0;
+}
+
+// Integers wrap: the arithmetic of the language is defined for unsigned ones only.
+template <class L>
+TW_DEVICE L add(L a, L b) {
+  if constexpr (kIsFloat<L>)
+    return a + b;
+  else
+    return static_cast<L>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+template <class L>
+TW_DEVICE L multiply(L a, L b) {
+  if constexpr (kIsFloat<L>)
+    return a * b;
+  else
+    return static_cast<L>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+template <class L>
+TW_DEVICE L magnitude(L x) {
+  if constexpr (kIsFloat<L>)
+    return fabs(x);
+  else
+    return x < 0 ? static_cast<L>(0 - static_cast<uint64_t>(x)) : x;
 }
 
 /// Sums, products and extremes: a state is a number.
@@ -38,15 +57,16 @@ struct Reduction {
       return kKind == ReduceKind::kProd ? 1 : 0;
   }
   static TW_DEVICE State of(L x, int) {
-    if constexpr (kKind == ReduceKind::kSumSquare || kKind == ReduceKind::kL2) return x * x;
-    if constexpr (kKind == ReduceKind::kSumAbs) return x < 0 ? -x : x;
+    if constexpr (kKind == ReduceKind::kSumSquare || kKind == ReduceKind::kL2)
+      return multiply(x, x);
+    if constexpr (kKind == ReduceKind::kSumAbs) return magnitude(x);
     return x;
   }
   static TW_DEVICE State join(State a, State b) {
     if constexpr (kKind == ReduceKind::kMax) return a > b || a != a ? a : b;
     if constexpr (kKind == ReduceKind::kMin) return a < b || a != a ? a : b;
-    if constexpr (kKind == ReduceKind::kProd) return a * b;
-    return a + b;
+    if constexpr (kKind == ReduceKind::kProd) return multiply(a, b);
+    return add(a, b);
   }
   static TW_DEVICE L finish(State s, int64_t n) {
     if constexpr (kKind == ReduceKind::kMean) {

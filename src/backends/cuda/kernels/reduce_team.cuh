@@ -81,6 +81,11 @@ TW_DEVICE void warm(const T* data, int n, int rank, int size) {
   }
 }
 
+template <class L>
+TW_DEVICE L infinity() {
+  return static_cast<L>(__int_as_float(0x7f800000));
+}
+
 /// Of floats into integers: truncated, saturated, NaN to 0.
 template <class T, class L>
 TW_DEVICE T saturate(L x) {

@@ -7,11 +7,6 @@
 
 namespace tw::cuda {
 
-template <class L>
-TW_DEVICE L infinity() {
-  return static_cast<L>(__int_as_float(0x7f800000));
-}
-
 template <class Tx, class Ty, bool kLogarithm, bool kWhole>
 TW_DEVICE void softmax(const SoftmaxParams& p) {
   using L = Lane<Tx>;

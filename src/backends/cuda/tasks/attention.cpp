@@ -1,11 +1,10 @@
 // attention: the record and its slots as parameters; attention_plan.cpp chooses the kernel.
 #include <algorithm>
-#include <cfloat>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 
 #include "backends/cuda/tasks/attention_plan.h"
+#include "backends/cuda/tasks/gemm.h"
 #include "backends/cuda/tasks/tasks.h"
 
 namespace tw::cuda {
@@ -14,8 +13,6 @@ namespace {
 using task::AttentionTask;
 using task::SlotInfo;
 
-/// The planner's leave to round f32 operands to tf32.
-constexpr uint8_t kMayUseTf32 = 1;
 constexpr double kLog2e = 1.4426950408889634;
 
 bool is_tensor_dtype(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16; }
@@ -127,7 +124,7 @@ Launches launch_task(const AttentionTask& task, const TaskView& view) {
     point_at(made, offsetof(AttentionParams, y), task.y.id);
     return std::vector<Launch>{std::move(made)};
   };
-  const bool may_round = (view.record.flags & kMayUseTf32) != 0 && has_tf32_attention(shape.head);
+  const bool may_round = (view.record.flags & kAllowTf32) != 0 && has_tf32_attention(shape.head);
   if (is_tensor_dtype(q.dtype) || may_round) {
     const AttentionConfig config = tensor_core_attention(shape);
     return launch(config, attention_source(config, q.dtype, mask_dtype));

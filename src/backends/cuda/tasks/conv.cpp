@@ -33,19 +33,35 @@ Result<ProductOperand> pointwise_rows(const task::ConvTask& task, const task::Sl
   return a;
 }
 
+/// Pixels of two bytes a channel that lie side by side in their rows, and whose channels are too
+/// few for asynchronous copies.
+bool has_patch(const task::SlotInfo& x, const WindowParams& w) {
+  if (size_bytes(x.dtype) != 2 || w.channels % 2 == 0 || w.x_channel != 1 ||
+      w.x_space[2] != w.channels || x.dims[x.rank - 1] != w.channels || w.kernel[0] != 1 ||
+      w.in[0] != 1 || w.pad[0] != 0)
+    return false;
+  WindowParams patch = w;
+  shape_patch(patch, 256);
+  return patch_bytes(patch, 256) <= 40 * 1024 && n_taps(w) * w.channels <= 192;
+}
+
 ProductOperand window_pixels(const task::ConvTask& task, const task::SlotInfo& x,
                              const WindowParams& w) {
   ProductOperand a;
   a.slot = task.x.id;
   a.matrix.params.batch_strides[0] = w.channels * w.x_channel;
-  a.loader = ProductOperand::Loader::kWindowElements;
-  if (w.x_channel != 1) return a;
-  const int64_t bytes = size_bytes(x.dtype);
-  for (const int unit : {4, 8, 16}) {
-    if (w.channels * bytes % unit != 0 || pixel_alignment(x) * bytes % unit != 0) break;
-    a.loader = ProductOperand::Loader::kWindow;
-    a.unit = unit;
+  const auto bytes = static_cast<int>(size_bytes(x.dtype));
+  a.unit = bytes;
+  for (int unit = 2 * bytes; unit <= 16 && w.x_channel == 1; unit *= 2)
+    if (w.channels * bytes % unit == 0 && pixel_alignment(x) * bytes % unit == 0) a.unit = unit;
+  if (has_patch(x, w)) {
+    a.loader = ProductOperand::Loader::kPatch;
+    return a;
   }
+  // What conv.cuh keeps of a pixel and of a block's taps.
+  const bool small = w.kernel[0] <= 7 && w.kernel[1] <= 12 && w.kernel[2] <= 12 &&
+                     n_taps(w) * w.channels * bytes / a.unit <= 24 * 1024 / 8;
+  a.loader = small ? ProductOperand::Loader::kWindow : ProductOperand::Loader::kWindowElements;
   return a;
 }
 
@@ -68,6 +84,9 @@ ProductOperand weight_rows(const task::ConvTask& task, const task::SlotInfo& w, 
   return b;
 }
 
+/// Images of so many pixels do not fill the rows of a warpgroup's product.
+constexpr int64_t kFewPixels = 32;
+
 }  // namespace
 
 int64_t pixel_alignment(const task::SlotInfo& x) {
@@ -75,6 +94,22 @@ int64_t pixel_alignment(const task::SlotInfo& x) {
   for (int d = 0; d + 1 < x.rank; ++d)
     if (x.dims[d] > 1) bytes = std::gcd(bytes, x.strides[d] * size_bytes(x.dtype));
   return bytes / size_bytes(x.dtype);
+}
+
+void shape_patch(WindowParams& w, int tile_rows) {
+  const int pixels = std::min(tile_rows, w.out[2]);
+  const int bytes =
+      ((pixels - 1) * w.stride[2] + (w.kernel[2] - 1) * w.dilation[2] + 1) * w.channels * 2;
+  // Whole pieces of 16 bytes before and behind, and the image's own pitch modulo 16.
+  const auto image_pitch = static_cast<int>((w.dilation[1] * w.x_space[1] * 2 % 16 + 16) % 16);
+  w.patch_pitch = (bytes + 30 + 15) / 16 * 16 + image_pitch;
+  w.patch_line = (w.kernel[1] * w.patch_pitch + 16 + 15) / 16 * 16;
+}
+
+int64_t patch_bytes(const WindowParams& w, int tile_rows) {
+  // A tile that does not begin with a line touches one more.
+  const int64_t lines = 1 + (tile_rows + w.out[2] - 2) / w.out[2];
+  return lines * (w.patch_line + 32) + 16;
 }
 
 Result<WindowParams> window_params(const task::ConvTask& task, const TaskView& view) {
@@ -89,6 +124,7 @@ Result<WindowParams> window_params(const task::ConvTask& task, const TaskView& v
   p.x_image = x.strides[0];
   p.x_channel = x.strides[x.rank - 1];
   p.w_channel = w.strides[1];
+  int64_t reach = w.dims[1] * std::abs(p.x_channel);
   const int missing = 3 - (x.rank - 2);
   for (int d = 0; d < 3; ++d) {
     p.in[d] = p.out[d] = p.kernel[d] = p.stride[d] = p.dilation[d] = 1;
@@ -103,7 +139,10 @@ Result<WindowParams> window_params(const task::ConvTask& task, const TaskView& v
     p.pad[d] = task.pad[field];
     p.x_space[d] = x.strides[from + 1];
     p.w_space[d] = w.strides[from + 2];
+    reach += int64_t{p.kernel[d]} * p.dilation[d] * std::abs(p.x_space[d]);
   }
+  if (reach > std::numeric_limits<int32_t>::max())
+    return error(Code::kUnsupported, "a window that spans ", reach, " elements has no CUDA form");
   return p;
 }
 
@@ -124,6 +163,7 @@ Launches launch_task(const task::ConvTask& task, const TaskView& view) {
   // An image's bits do not depend on its neighbours: its pixels alone decide.
   const int64_t pixels = product.dims.rows() / y.dims[0];
   const int64_t k_tiles = (product.k * size_bytes(x.dtype) + 127) / 128;
+  product.many_rows = pixels > kFewPixels;
   product.n_slices = slices(pixels, product.dims.cols() * task.groups, k_tiles);
   product.epilogue = {task.y.id, task.bias.id, task.extra, task.epilogue};
   return launch_product(view, product);

@@ -34,7 +34,8 @@ std::string source_of(const EpilogueCode& epilogue, DType dtype, const WindowPar
   const auto access = [](bool vectors) { return vectors ? "Access::kVector" : "Access::kStrided"; };
   return cat("#include \"base.cuh\"\n", epilogue.needs_points ? "#include \"points.cuh\"\n" : "",
              "#include \"gemm_params.h\"\n#include \"mma.cuh\"\n#include \"epilogue.cuh\"\n"
-             "#include \"gemm_loaders.cuh\"\n#include \"depthwise.cuh\"\nusing Params = "
+             "#include \"gemm_loaders.cuh\"\n#include \"conv.cuh\"\n#include "
+             "\"depthwise.cuh\"\nusing Params = "
              "DepthwiseParams<",
              epilogue.extras.size(), ">;\n", epilogue.text,
              "inline constexpr DepthwiseConfig kConfig{", shape.known ? w.kernel[1] : 0, ", ",

@@ -32,7 +32,7 @@ Launch loop_copy(StridedLoop loop) {
 /// no use.
 size_t transposed_dim(const StridedLoop& loop) {
   const size_t row = loop.dims.size() - 1;
-  if (loop.row_stride(1) != 1 || loop.dims[row] < kLeastSide) return row;
+  if (loop.row_stride(1) != 1 || loop.row_stride(0) == 0 || loop.dims[row] < kLeastSide) return row;
   for (size_t d = 0; d < row; ++d)
     if (loop.operands[0].strides[d] == 1 && loop.dims[d] >= kLeastSide) return d;
   return row;

@@ -70,6 +70,7 @@ Launches launch_task(const task::GemmTask& task, const TaskView& view) {
   const int64_t k_tiles = (product.k * size_bytes(a.dtype) + 127) / 128;
   if (b.immutable())
     product.n_slices = slices(class_rows(product.dims.rows()), product.dims.cols(), k_tiles);
+  product.many_rows = product.dims.rows() > kDecodeRows;
   product.alpha = task.alpha;
   product.epilogue = {task.c.id, task.bias.id, task.extra, task.epilogue};
   return launch_product(view, product);

@@ -19,6 +19,14 @@ constexpr TileConfig kTiles[] = {
     {"32x32", 32, 32, 1, 2, 6, 4},
     {"16x64", 16, 64, 1, 4, 6, 3},  // a few rows: the weight is all that counts
     {"16x32", 16, 32, 1, 2, 8, 4},
+    {"g256x128", 256, 128, 8, 1, 4, 1, true},
+    {"g128x256", 128, 256, 8, 1, 4, 1, true},
+    {"g128x128", 128, 128, 8, 1, 3, 2, true},
+    {"g128x64", 128, 64, 8, 1, 4, 2, true},
+    {"g64x128", 64, 128, 4, 1, 4, 2, true},
+    {"g64x64", 64, 64, 4, 1, 5, 2, true},
+    {"g64x32", 64, 32, 4, 1, 6, 3, true},
+    {"g64x256", 64, 256, 4, 1, 4, 1, true},
 };
 
 constexpr int64_t kProcessors = 132;
@@ -31,17 +39,18 @@ int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 std::span<const TileConfig> tile_configs() { return kTiles; }
 
-int TileConfig::shared_bytes() const {
-  return std::max(stages * stage_bytes(), rows * (cols + 8) * 4);
+int TileConfig::shared_bytes(int64_t k_tiles) const {
+  const int filled = static_cast<int>(std::min<int64_t>(stages, k_tiles));
+  return std::max(filled * stage_bytes(), rows * (cols + 8) * 4);
 }
 
-int64_t class_rows(int64_t m) { return m <= 64 ? 64 : 128; }
+int64_t class_rows(int64_t m) { return m <= kDecodeRows ? kDecodeRows : 2 * kDecodeRows; }
 
 int slices(int64_t rows, int64_t n, int64_t k_tiles) {
   // As many as fill the machine once, of at least two tiles of K each.
-  const int64_t tiles = ceil_div(rows, 128) * ceil_div(n, 64);
+  const int64_t tiles = ceil_div(rows, 64) * ceil_div(n, 64);
   int best = 1;
-  for (const int s : {2, 3, 4, 6, 8})
+  for (const int s : {2, 3, 4})
     if (tiles * s <= kProcessors && k_tiles >= 2 * s) best = s;
   return best;
 }
@@ -53,7 +62,12 @@ double estimate_us(const ProductShape& shape, int n_slices, const GemmChoice& ch
   const int64_t blocks = tiles * parts;
   const double k_tiles = static_cast<double>(ceil_div(shape.k_tiles(), parts));
   // Multiply-adds a cycle of a multiprocessor; bytes a cycle from the L2, shared by all of them.
-  const double rate = !shape.tensor_cores ? 110 : shape.elem_bytes == 2 ? 1000 : 450;
+  const double rate = !shape.tensor_cores     ? 110
+                      : t.groups              ? (t.cols >= 128  ? 1900
+                                                 : t.cols == 64 ? 1300
+                                                                : 700)
+                      : shape.elem_bytes == 2 ? 1000
+                                              : 450;
   const double multiply = t.rows * t.cols * (128.0 / shape.elem_bytes) / rate;
   const double busy = static_cast<double>(std::min(blocks, kProcessors));
   const double bytes_per_cycle = std::min(48.0, 3200.0 / busy);
@@ -61,11 +75,11 @@ double estimate_us(const ProductShape& shape, int n_slices, const GemmChoice& ch
   // One block alone on a multiprocessor cannot hide a tile's latency behind another's.
   const int64_t room = std::min<int64_t>(t.blocks, kSharedPerProcessor / (t.shared_bytes() + 1024));
   const int64_t per_processor = ceil_div(blocks, kProcessors);
-  const double alone = 700.0 / std::min<double>(t.stages - 1, std::max(1.0, k_tiles));
+  const double alone = 1000.0 / std::min<double>(t.stages - 1, std::max(1.0, k_tiles));
   const double step = std::max({multiply, load, per_processor > 1 ? alone / 2 : alone});
   const double waves = static_cast<double>(ceil_div(blocks, kProcessors * room));
   const double exchange =
-      choice.cluster ? 900 + t.rows * t.cols * 4 / 16.0 : t.rows * t.cols / 32.0;
+      choice.cluster ? 2500 + t.rows * t.cols * 4 / 16.0 : t.rows * t.cols / 32.0;
   const double cycles =
       static_cast<double>(per_processor) * k_tiles * step + waves * (1500 + exchange);
   return cycles / kCyclesPerUs;
@@ -73,16 +87,16 @@ double estimate_us(const ProductShape& shape, int n_slices, const GemmChoice& ch
 
 GemmChoice choose_tile(const ProductShape& shape, int n_slices, uint8_t variant) {
   const auto fits = [&](const GemmChoice& choice) {
-    // A second set of sums needs registers; every block of a cluster finishes two rows or more.
+    // A second set of sums needs registers, and so does what is gathered.
+    if (choice.tile->groups != shape.groups) return false;
     const int sums = choice.tile->rows * choice.tile->cols / choice.tile->threads();
-    if (n_slices > 1 && !choice.cluster && sums > 64) return false;
-    return !choice.cluster || n_slices > 1;
+    const bool crowded = shape.gathers || !shape.tensor_cores || (n_slices > 1 && !choice.cluster);
+    return (!crowded || sums <= 64) && (!choice.cluster || n_slices > 1);
   };
   if (variant > 0) {
-    const size_t index = (variant - 1U) / 2 % std::size(kTiles);
-    GemmChoice given{&kTiles[index], n_slices > 1 && (variant - 1) % 2 == 0};
-    if (!fits(given)) given.cluster = n_slices > 1;
-    return given;
+    const TileConfig& tile = kTiles[(variant - 1U) / 2 % std::size(kTiles)];
+    for (const bool cluster : {variant % 2 == 1, variant % 2 == 0})
+      if (fits({&tile, cluster})) return {&tile, cluster};
   }
   GemmChoice best;
   double best_us = 0;

@@ -14,11 +14,13 @@ namespace tw::cuda {
 struct TileConfig {
   const char* name;
   int rows, cols, warps_m, warps_n, stages;
-  int blocks;  // that a multiprocessor should have room for
+  int blocks;           // that a multiprocessor should have room for
+  bool groups = false;  // products of warpgroups (kernels/wgmma.cuh); warps_m counts four a group
 
   int threads() const { return 32 * warps_m * warps_n; }
   int stage_bytes() const { return (rows + cols) * 128; }
-  int shared_bytes() const;
+  /// Of a block that meets at most so many tiles of K.
+  int shared_bytes(int64_t k_tiles = INT32_MAX) const;
 };
 std::span<const TileConfig> tile_configs();
 
@@ -27,13 +29,17 @@ struct ProductShape {
   int64_t m = 0, n = 0, k = 0, batch = 1;
   int elem_bytes = 2;
   bool tensor_cores = true;
+  bool gathers = false;  // an operand passes through registers
+  bool groups = false;   // products of warpgroups: a class has them in all of its tiles or in none
 
   int64_t k_tiles() const { return (k * elem_bytes + 127) / 128; }
 };
 
-/// Into how many slices K is cut for a sum: 1, 2, 3, 4, 6 or 8. Rows of one product are those that
+/// Into how many slices K is cut for a sum: 1, 2, 3 or 4. Rows of one product are those that
 /// a weight is sure to meet: 64 or 128 for the classes of a gemm, an image's pixels for a conv.
 int slices(int64_t rows, int64_t n, int64_t k_tiles);
+/// Most rows of a gemm of the decode class.
+inline constexpr int64_t kDecodeRows = 64;
 /// The rows that stand for a gemm's numeric class: decode (up to 64 rows) or prefill.
 int64_t class_rows(int64_t m);
 

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "backends/cuda/codegen/wgmma.h"
+#include "backends/cuda/tasks/conv_window.h"
 #include "base/cat.h"
 
 namespace tw::cuda {
@@ -9,8 +11,7 @@ namespace {
 
 constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
 
-std::string loader_type(const ProductOperand& operand, DType dtype, bool depth,
-                        std::string_view side) {
+std::string loader_type(const ProductOperand& operand, DType dtype, std::string_view side) {
   const std::string_view type = device_type(dtype);
   const std::string tail = cat("kConfig.", side, ", kConfig.threads()>");
   const int levels = operand.matrix.levels;
@@ -19,8 +20,9 @@ std::string loader_type(const ProductOperand& operand, DType dtype, bool depth,
     case Loader::kRows:
       return cat("RowLoader<", type, ", ", levels, ", ", tail);
     case Loader::kWindow:
-      return cat("WindowLoader<", type, ", ", depth ? "true" : "false", ", ", operand.unit, ", ",
-                 tail);
+      return cat("WindowLoader<", type, ", ", operand.unit, ", ", tail);
+    case Loader::kPatch:
+      return cat("PatchLoader<", type, ", ", tail);
     case Loader::kStrided:
       return cat("GatherLoader<", type, ", StridedSource<", type, ", ", levels, ">, ",
                  operand.along_rows ? "true" : "false", ", ", tail);
@@ -32,9 +34,13 @@ std::string loader_type(const ProductOperand& operand, DType dtype, bool depth,
   return "";
 }
 
-bool gathers(const ProductOperand& operand) {
-  return operand.loader != ProductOperand::Loader::kRows &&
-         operand.loader != ProductOperand::Loader::kWindow;
+/// Bytes that a block keeps beside the ring for `k_tiles` of K: a table of taps (conv.cuh), or of
+/// offsets and a patch of x (conv_patch.cuh).
+int64_t table_bytes(const ProductOperand& operand, const WindowParams& window, int tile_rows,
+                    int64_t k_tiles) {
+  using Loader = ProductOperand::Loader;
+  if (operand.loader == Loader::kWindow) return k_tiles * (128 / operand.unit) * 8;
+  return operand.loader == Loader::kPatch ? k_tiles * 64 * 4 + patch_bytes(window, tile_rows) : 0;
 }
 
 std::string source_of(const Product& product, const EpilogueCode& epilogue,
@@ -44,24 +50,34 @@ std::string source_of(const Product& product, const EpilogueCode& epilogue,
                                    : choice.cluster      ? "kCluster"
                                                          : "kSerial";
   // A second set of sums, or elements on their way, take the registers of a second block.
-  const bool crowded = (slicing == "kSerial" && tile.rows * tile.cols / tile.threads() > 32) ||
-                       gathers(product.a) || gathers(product.b);
-  const bool depth = product.window.kernel[0] > 1 || product.window.in[0] > 1;
-  return cat("#include \"base.cuh\"\n", epilogue.needs_points ? "#include \"points.cuh\"\n" : "",
-             "#include \"gemm_params.h\"\n#include \"mma.cuh\"\n#include \"epilogue.cuh\"\n"
-             "#include \"gemm_loaders.cuh\"\n#include \"gemm.cuh\"\nusing Params = GemmParams<",
-             epilogue.extras.size(), ">;\n", epilogue.text, "inline constexpr GemmConfig kConfig{",
-             tile.rows, ", ", tile.cols, ", ", tile.warps_m, ", ", tile.warps_n, ", ", tile.stages,
-             ", Slicing::", slicing, ", ", choice.cluster ? product.n_slices : 1, ", ",
-             product.dims.batch_dims(), ", ", epilogue.vector,
-             "};\nusing Sums = ", tensor_cores ? "TensorSums<" : "PlainSums<",
-             device_type(product.dtype),
-             ", kConfig>;\nusing LoadA = ", loader_type(product.a, product.dtype, depth, "rows"),
-             ";\nusing LoadB = ", loader_type(product.b, product.dtype, depth, "cols"),
-             ";\nextern \"C\" __global__ void __launch_bounds__(", tile.threads(), ", ",
-             crowded ? 1 : tile.blocks,
-             ")\ntw_kernel(const __grid_constant__ Params p) {\n"
-             "  run_gemm<kConfig, Sums, LoadA, LoadB, Epilogue>(p);\n}\n");
+  const int sums = tile.rows * tile.cols / tile.threads() * (slicing == "kSerial" ? 2 : 1);
+  const bool crowded = sums > (tensor_cores ? 64 : 32) || (tile.groups && sums > 64) ||
+                       product.a.gathers() || product.b.gathers();
+  return cat(
+      "#include \"base.cuh\"\n", epilogue.needs_points ? "#include \"points.cuh\"\n" : "",
+      "#include \"gemm_params.h\"\n#include \"mma.cuh\"\n#include \"epilogue.cuh\"\n"
+      "#include \"gemm_loaders.cuh\"\n",
+      product.a.is_window() || product.b.is_window() ? "#include \"conv.cuh\"\n" : "",
+      product.a.loader == ProductOperand::Loader::kPatch ? "#include \"conv_patch.cuh\"\n" : "",
+      "#include \"gemm.cuh\"\n",
+      tile.groups
+          ? cat(wgmma_step(product.dtype, tile.cols / tile.warps_n), "#include \"wgmma.cuh\"\n")
+          : "",
+      "using Params = GemmParams<", epilogue.extras.size(), ">;\n", epilogue.text,
+      "inline constexpr GemmConfig kConfig{", tile.rows, ", ", tile.cols, ", ", tile.warps_m, ", ",
+      tile.warps_n, ", ", tile.stages, ", Slicing::", slicing, ", ",
+      choice.cluster ? product.n_slices : 1, ", ", product.dims.batch_dims(), ", ", epilogue.vector,
+      "};\nusing Sums = ",
+      tile.groups    ? "GroupSums<"
+      : tensor_cores ? "TensorSums<"
+                     : "PlainSums<",
+      device_type(product.dtype),
+      ", kConfig>;\nusing LoadA = ", loader_type(product.a, product.dtype, "rows"),
+      ";\nusing LoadB = ", loader_type(product.b, product.dtype, "cols"),
+      ";\nextern \"C\" __global__ void __launch_bounds__(", tile.threads(), ", ",
+      crowded ? 1 : tile.blocks,
+      ")\ntw_kernel(const __grid_constant__ Params p) {\n"
+      "  run_gemm<kConfig, Sums, LoadA, LoadB, Epilogue>(p);\n}\n");
 }
 
 Result<void> check_sizes(const Product& product) {
@@ -96,7 +112,9 @@ Result<std::vector<Launch>> launch_product(const TaskView& view, const Product& 
                            product.k,
                            dims.batch(),
                            static_cast<int>(size_bytes(product.dtype)),
-                           product.dtype != DType::kF32 || (view.record.flags & kAllowTf32) != 0};
+                           product.dtype != DType::kF32 || (view.record.flags & kAllowTf32) != 0,
+                           product.a.gathers() || product.b.gathers(),
+                           product.dtype != DType::kF32 && product.many_rows};
   const GemmChoice choice = choose_tile(shape, product.n_slices, view.record.variant);
 
   GemmParams<7> p{};
@@ -117,18 +135,25 @@ Result<std::vector<Launch>> launch_product(const TaskView& view, const Product& 
   p.a = product.a.matrix.params;
   p.b = product.b.matrix.params;
   p.window = product.window;
+  if (product.a.loader == ProductOperand::Loader::kPatch) shape_patch(p.window, choice.tile->rows);
+
+  // Where K ends before the ring is full, its rest makes room for another block.
+  const int parts = choice.cluster ? product.n_slices : 1;
+  const int64_t block_tiles = (p.k_tiles + parts - 1) / parts;
+  p.table_offset = choice.tile->shared_bytes(block_tiles);
 
   Launch launch = make_launch(source_of(product, epilogue, choice, shape.tensor_cores), p);
   point_at(launch, offsetof(GemmParams<7>, a), product.a.slot);
   point_at(launch, offsetof(GemmParams<7>, b), product.b.slot);
   finish_params(launch, p, epilogue, product.epilogue);
-  launch.cluster = choice.cluster ? static_cast<uint32_t>(product.n_slices) : 1;
+  launch.cluster = static_cast<uint32_t>(parts);
   const int64_t blocks = int64_t{p.tiles_m} * p.tiles_n * shape.batch * launch.cluster;
   if (blocks > kMaxInt)
     return error(Code::kUnsupported, "a product of ", blocks, " tiles is larger than a grid");
   launch.grid = {static_cast<uint32_t>(blocks), 1, 1};
   launch.threads = static_cast<uint32_t>(choice.tile->threads());
-  launch.shared_bytes = static_cast<uint32_t>(choice.tile->shared_bytes());
+  launch.shared_bytes = static_cast<uint32_t>(
+      p.table_offset + table_bytes(product.a, p.window, choice.tile->rows, block_tiles));
   return std::vector<Launch>{std::move(launch)};
 }
 

@@ -11,7 +11,8 @@ struct ProductOperand {
   enum class Loader : uint8_t {
     kRows,     // along K without gaps, 16-byte aligned
     kStrided,  // element by element
-    kWindow,   // pixels of a convolution, channels in whole units of `unit` bytes
+    kWindow,   // pixels of a convolution, channels in whole units of `unit` bytes (conv.cuh)
+    kPatch,    // pixels of a convolution of few channels (conv_patch.cuh)
     kWindowElements,
     kWeightElements,
   };
@@ -19,7 +20,14 @@ struct ProductOperand {
   task::SlotId slot = task::kNoSlot;
   MatrixOperand matrix;     // columns along K
   bool along_rows = false;  // kStrided: rows are closer together than elements
-  int unit = 16;            // kWindow: 4, 8 or 16
+  int unit = 16;            // kWindow: an element, 4, 8 or 16
+
+  bool is_window() const { return loader >= Loader::kWindow; }
+  /// Elements pass through registers; else copies are asynchronous.
+  bool gathers() const {
+    return loader != Loader::kRows && loader != Loader::kPatch &&
+           (loader != Loader::kWindow || unit < 4);
+  }
 };
 
 struct Product {
@@ -27,6 +35,7 @@ struct Product {
   MatrixDims dims;  // of the result
   int64_t k = 0;
   int n_slices = 1;
+  bool many_rows = false;  // of the class whose products are those of warpgroups
   ProductOperand a, b;
   WindowParams window{};
   float alpha = 1;

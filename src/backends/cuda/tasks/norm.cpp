@@ -1,9 +1,8 @@
 // norm: one kernel for all lengths of rows. How many threads share a row follows from its length
 // alone, so that a row's bits do not depend on the others.
-#include "backends/cuda/kernels/norm_params.h"
-
 #include <cstddef>
 
+#include "backends/cuda/kernels/norm_params.h"
 #include "backends/cuda/tasks/tasks.h"
 
 namespace tw::cuda {

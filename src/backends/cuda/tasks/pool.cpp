@@ -1,8 +1,7 @@
 // pool: a thread makes 16 bytes of the channels of an output pixel.
-#include "backends/cuda/kernels/pool_params.h"
-
 #include <cstddef>
 
+#include "backends/cuda/kernels/pool_params.h"
 #include "backends/cuda/tasks/tasks.h"
 
 namespace tw::cuda {

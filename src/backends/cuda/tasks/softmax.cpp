@@ -1,8 +1,7 @@
 // softmax: one kernel for all lengths of rows; the threads that share a row follow from its length.
-#include "backends/cuda/kernels/softmax_params.h"
-
 #include <cstddef>
 
+#include "backends/cuda/kernels/softmax_params.h"
 #include "backends/cuda/tasks/tasks.h"
 
 namespace tw::cuda {

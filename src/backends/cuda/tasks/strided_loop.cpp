@@ -141,8 +141,8 @@ void count_in_bytes(StridedLoop& loop, std::initializer_list<size_t> operands) {
     LoopOperand& operand = loop.operands[k];
     for (size_t d = 0; d + 1 < loop.dims.size(); ++d) operand.strides[d] *= operand.element_bytes;
     for (int64_t& step : operand.steps) step *= operand.element_bytes;
-    operand.type = bits_type(1);
     operand.element_bytes = 1;
+    operand.is_bytes = true;
   }
 }
 
@@ -163,6 +163,7 @@ LoopPlan plan_loop(const StridedLoop& loop) {
 }
 
 std::string piece_type(const StridedLoop& loop, size_t k) {
+  if (loop.operands[k].is_bytes) return "Bytes<kN>";
   const int64_t stride = loop.row_stride(k);
   const std::string_view way = stride == 1                                  ? "Along"
                                : stride == 0 && !loop.operands[k].is_output ? "Repeated"

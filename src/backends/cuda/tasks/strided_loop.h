@@ -16,6 +16,7 @@ struct LoopOperand {
   Dims strides;              // in elements, by dim of the loop; 0 where it repeats
   Dims steps;                // by which addresses may move besides, in elements
   bool is_output = false;
+  bool is_bytes = false;  // elements are bytes of something that is only moved
 };
 
 /// The operand with its own dims, and repeated to `dims`: aligned at the last dim, dims of 1

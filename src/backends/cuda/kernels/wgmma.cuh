@@ -1,0 +1,80 @@
+// wgmma.cuh: the sums of a tile by products of a whole warpgroup, which read both sides from shared
+// memory and run beside the threads that asked for them. wgmma_step (generated: its list of
+// registers is as long as its columns) is one step of 16 of K.
+#pragma once
+
+/// Registers that a product adds to must not be touched between its start and wgmma_wait.
+TW_DEVICE void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+TW_DEVICE void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+TW_DEVICE void wgmma_wait() { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); }
+
+/// Rows of 128 bytes, eight to a swizzled block of 1024: pieces of 16 bytes change places by the
+/// row's number modulo 8, which is how the loaders lay tiles out. `address` is a multiple of 1024.
+TW_DEVICE uint64_t tile_descriptor(uint32_t address) {
+  constexpr uint64_t kBlock = 1024 >> 4, kSwizzle128 = 1;
+  return (address >> 4) | (uint64_t{1} << 16) | (kBlock << 32) | (kSwizzle128 << 62);
+}
+
+/// As TensorSums (gemm.cuh). Warpgroups stand warps_m / 4 down and warps_n across; each has kM
+/// blocks of 64 rows by all of its columns.
+template <class T, GemmConfig kCfg>
+class GroupSums {
+ public:
+  static constexpr bool kAsync = true;
+
+  TW_DEVICE GroupSums() { clear(); }
+  TW_DEVICE void clear() {
+#pragma unroll
+    for (auto& block : sums_)
+#pragma unroll
+      for (float& sum : block) sum = 0;
+  }
+  TW_DEVICE void add(const GroupSums& other) {
+#pragma unroll
+    for (int i = 0; i < kM; ++i)
+#pragma unroll
+      for (int e = 0; e < kCols / 2; ++e) sums_[i][e] += other.sums_[i][e];
+  }
+
+  /// Starts adding one tile of K; finish() waits for it.
+  TW_DEVICE void multiply(uint32_t a_tile, uint32_t b_tile) {
+    const uint64_t a = tile_descriptor(a_tile + group_m() * kM * 64 * kRowBytes);
+    const uint64_t b = tile_descriptor(b_tile + group_n() * kCols * kRowBytes);
+    wgmma_fence();
+#pragma unroll
+    for (int step = 0; step < 4; ++step)
+#pragma unroll
+      for (int i = 0; i < kM; ++i)
+        wgmma_step(sums_[i], a + i * (64 * kRowBytes >> 4) + step * 2, b + step * 2);
+    wgmma_commit();
+  }
+  TW_DEVICE void finish() {
+    wgmma_wait();
+#pragma unroll
+    for (auto& block : sums_)  // not read before this point
+#pragma unroll
+      for (float& sum : block) asm volatile("" : "+f"(sum)::"memory");
+  }
+
+  TW_DEVICE void store(uint32_t to) const {
+    const int lane = threadIdx.x % 32, row = group_m() * kM * 64 + threadIdx.x / 32 % 4 * 16;
+    to += ((row + lane / 4) * kCfg.sums_pitch() + group_n() * kCols + lane % 4 * 2) * 4;
+#pragma unroll
+    for (int i = 0; i < kM; ++i)
+#pragma unroll
+      for (int j = 0; j < kCols / 8; ++j) {
+        const uint32_t at = to + (i * 64 * kCfg.sums_pitch() + j * 8) * 4;
+        const float* s = &sums_[i][j * 4];
+        store_shared_8(at, {s[0], s[1]});
+        store_shared_8(at + 8 * kCfg.sums_pitch() * 4, {s[2], s[3]});
+      }
+  }
+
+ private:
+  static constexpr int kGroupsM = kCfg.warps_m / 4, kGroupsN = kCfg.warps_n;
+  static constexpr int kM = kCfg.rows / kGroupsM / 64, kCols = kCfg.cols / kGroupsN;
+  static_assert(kCfg.warps_m % 4 == 0 && kCfg.rows % (kGroupsM * 64) == 0 && kCols % 8 == 0);
+  static TW_DEVICE int group_m() { return threadIdx.x / 128 / kGroupsN; }
+  static TW_DEVICE int group_n() { return threadIdx.x / 128 % kGroupsN; }
+  float sums_[kM][kCols / 2];  // (M_BLOCK, N_TILE * FRAGMENT)
+};
