@@ -48,6 +48,23 @@ uint64_t hash_of(Header header) {
   return hash(bytes_of(header));
 }
 
+/// "54 57 50": bytes for a sentence.
+std::string hex(std::string_view bytes) {
+  std::string text;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (!text.empty()) text += ' ';
+    text += "0123456789abcdef"[byte >> 4];
+    text += "0123456789abcdef"[byte & 15];
+  }
+  return text.empty() ? "nothing" : text;
+}
+
+Result<void> check_hash(std::string_view place, uint64_t stored, uint64_t found) {
+  if (found == stored) return {};
+  return error(Code::kCorrupt, place, ": found a checksum of ", found, ", expected ", stored);
+}
+
 uint64_t round_up(uint64_t value) { return (value + kPage - 1) / kPage * kPage; }
 
 std::span<const std::byte> chunk(std::span<const std::byte> data, size_t i) {
@@ -87,46 +104,67 @@ struct Opened {
   }
 };
 
-Result<Opened> open_plan(const std::string& path) {
-  Opened opened;
-  opened.file = TRY(MappedFile::open(path));
-  const std::span<const std::byte> bytes = opened.file->bytes();
-  if (bytes.size() < sizeof(Header) || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
-    return error(Code::kCorrupt, "is not a plan: it does not open with a plan's magic");
-  Header& header = opened.header;
+/// The header, checked against the file.
+Result<Header> read_header(std::span<const std::byte> bytes) {
+  const std::string_view begin(reinterpret_cast<const char*>(bytes.data()),
+                               std::min(bytes.size(), kMagic.size()));
+  if (begin != std::string_view(kMagic.data(), kMagic.size()))
+    return error(Code::kCorrupt, "is not a plan: found ", hex(begin), " at its begin, expected ",
+                 hex({kMagic.data(), kMagic.size()}));
+  if (bytes.size() < sizeof(Header))
+    return error(Code::kCorrupt, "has ", bytes.size(), " bytes, expected at least ",
+                 sizeof(Header));
+  Header header;
   std::memcpy(&header, bytes.data(), sizeof header);
   if (header.version != kFormatVersion)
     return error(Code::kIncompatible, "is a plan of format version ", header.version, ", expected ",
                  kFormatVersion);
-  if (header.header_hash != hash_of(header))
-    return error(Code::kCorrupt, "the header's checksum is wrong");
+  TRY(check_hash("the header", header.header_hash, hash_of(header)));
   if (header.file_bytes != bytes.size())
     return error(Code::kCorrupt, "has ", bytes.size(), " bytes, expected ", header.file_bytes);
   const uint64_t table_bytes =
       header.n_sections * sizeof(Section) + header.n_chunks * sizeof(uint64_t);
   if (header.n_sections > 64 || header.n_chunks > bytes.size() ||
       header.data_begin > bytes.size() || sizeof(Header) + table_bytes > header.data_begin)
-    return error(Code::kCorrupt, "the section table does not fit the file");
+    return error(Code::kCorrupt, "the table of ", header.n_sections, " sections and ",
+                 header.n_chunks, " checksums does not fit before byte ", header.data_begin, " of ",
+                 bytes.size());
+  return header;
+}
+
+Result<Opened> open_plan(const std::string& path) {
+  Opened opened;
+  opened.file = TRY(MappedFile::open(path));
+  const std::span<const std::byte> bytes = opened.file->bytes();
+  opened.header = TRY(read_header(bytes));
+  const Header& header = opened.header;
   const auto table = bytes.subspan(sizeof(Header), header.data_begin - sizeof(Header));
-  if (hash(table) != header.table_hash)
-    return error(Code::kCorrupt, "the section table's checksum is wrong");
+  TRY(check_hash("the section table", header.table_hash, hash(table)));
   opened.sections.resize(header.n_sections);
   std::memcpy(static_cast<void*>(opened.sections.data()), table.data(),
               header.n_sections * sizeof(Section));
-  for (const Section& section : opened.sections)
-    if (section.name.back() != '\0' || section.offset < header.data_begin ||
-        section.offset > bytes.size() || section.bytes > bytes.size() - section.offset)
-      return error(Code::kCorrupt, "a section lies outside the file");
+  for (Section& section : opened.sections) {
+    section.name.back() = '\0';
+    if (section.offset < header.data_begin || section.offset > bytes.size() ||
+        section.bytes > bytes.size() - section.offset)
+      return error(Code::kCorrupt, "section '", section.name.data(), "' has ", section.bytes,
+                   " bytes at ", section.offset, ", expected them between ", header.data_begin,
+                   " and ", bytes.size());
+  }
   const auto data = bytes.subspan(header.data_begin);
-  if (header.n_chunks != (data.size() + kChunkBytes - 1) / kChunkBytes)
-    return error(Code::kCorrupt, "has ", header.n_chunks, " checksums for ", data.size(), " bytes");
+  const uint64_t n_chunks = (data.size() + kChunkBytes - 1) / kChunkBytes;
+  if (header.n_chunks != n_chunks)
+    return error(Code::kCorrupt, "has ", header.n_chunks, " checksums for ", data.size(),
+                 " bytes, expected ", n_chunks);
   std::vector<uint64_t> expected(header.n_chunks);
   std::memcpy(expected.data(), table.data() + header.n_sections * sizeof(Section),
               header.n_chunks * sizeof(uint64_t));
-  if (const auto bad = find_bad_chunk(data, expected))
-    return error(Code::kCorrupt, "bytes ", header.data_begin + *bad * kChunkBytes, " to ",
-                 std::min<uint64_t>(header.data_begin + (*bad + 1) * kChunkBytes, bytes.size()),
-                 " do not match their checksum");
+  if (const auto bad = find_bad_chunk(data, expected)) {
+    const uint64_t begin = header.data_begin + *bad * kChunkBytes;
+    const std::string place =
+        cat("bytes ", begin, " to ", std::min<uint64_t>(begin + kChunkBytes, bytes.size()));
+    TRY(check_hash(place, expected[*bad], hash(chunk(data, *bad))));
+  }
   return opened;
 }
 

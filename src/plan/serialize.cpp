@@ -1,5 +1,8 @@
 #include "plan/serialize.h"
 
+#include <algorithm>
+#include <optional>
+
 namespace tw::plan {
 namespace {
 
@@ -154,16 +157,48 @@ void put_program(ByteWriter& out, const task::Program& program) {
   out.put_array<task::Patch>(program.parametric.patches);
 }
 
+Result<void> check_symbols(const task::Parametric& table, const Dim& expression) {
+  std::optional<std::string> unknown;
+  expression.for_each_symbol([&](const std::string& name) {
+    if (std::find(table.symbols.begin(), table.symbols.end(), name) == table.symbols.end())
+      unknown = name;
+  });
+  if (!unknown) return {};
+  return error(Code::kCorrupt, "found symbol '", *unknown, "', expected one of [",
+               join(table.symbols, ","), "]");
+}
+
+Result<void> check_patch(const task::Program& program, const task::Patch& patch) {
+  const task::Parametric& table = program.parametric;
+  if (task::index(patch.slot) >= program.slots.size())
+    return error(Code::kCorrupt, "names slot ", task::index(patch.slot), ", expected below ",
+                 program.slots.size());
+  if (patch.expression >= table.expressions.size())
+    return error(Code::kCorrupt, "names expression ", patch.expression, ", expected below ",
+                 table.expressions.size());
+  if (patch.dim >= kMaxRank || patch.field > task::Patch::Field::kStorageBytes)
+    return error(Code::kCorrupt, "names field ", static_cast<int>(patch.field), " of dim ",
+                 static_cast<int>(patch.dim), ", which no slot has");
+  // Weights lie where the plan stores them, whatever the sizes; check_plan looks at that once.
+  const task::SlotInfo& slot = program.slot(patch.slot);
+  if (slot.space == task::Space::kWeight && !slot.is_view())
+    return error(Code::kCorrupt, "changes slot ", task::index(patch.slot),
+                 ", a weight, expected none that does");
+  return {};
+}
+
 Result<void> check_parametric(const task::Program& program) {
   const task::Parametric& table = program.parametric;
   if (table.symbols.size() != table.sample.size())
     return error(Code::kCorrupt, table.symbols.size(), " symbols with ", table.sample.size(),
                  " sample sizes");
-  for (const task::Patch& patch : table.patches)
-    if (task::index(patch.slot) >= program.slots.size() ||
-        patch.expression >= table.expressions.size() || patch.dim >= kMaxRank ||
-        static_cast<int>(patch.field) > static_cast<int>(task::Patch::Field::kStorageBytes))
-      return error(Code::kCorrupt, "a patch names a slot, dim or expression that is not there");
+  if (!table.symbols.empty() && program.queues.empty())
+    return error(Code::kCorrupt, "found no queue for a program of ", table.symbols.size(),
+                 " symbols, expected at least 1");
+  for (size_t i = 0; i < table.expressions.size(); ++i)
+    TRY(check_symbols(table, table.expressions[i]).in(cat("expression ", i)));
+  for (size_t i = 0; i < table.patches.size(); ++i)
+    TRY(check_patch(program, table.patches[i]).in(cat("patch ", i)));
   for (const auto* list : {&program.inputs, &program.outputs})
     for (const task::SlotId id : *list)
       if (task::index(id) >= program.slots.size())

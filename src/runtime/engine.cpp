@@ -22,8 +22,8 @@ Result<cpu::Isa> choose_isa(const plan::Plan& plan, const EngineOptions& options
     return isa;
   }
   if (packed_for != "portable")
-    return error(Code::kIncompatible, "the plan wants instruction set '", packed_for,
-                 "', which is not known");
+    return error(Code::kIncompatible, "the plan wants instruction set '", packed_for, "', found ",
+                 cpu::isa_name(cpu::best_isa()));
   const cpu::Isa isa = options.isa.value_or(cpu::best_isa());
   if (!cpu::isa_supported(isa))
     return error(Code::kIncompatible, "asked to run as ", cpu::isa_name(isa), ", found ",

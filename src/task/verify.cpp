@@ -14,6 +14,7 @@
 // Facts about order come from queue order and waits alone (Clocks); a wait on part of a counter's
 // signals proves only those signals that cannot be missing.
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "base/tensor.h"
@@ -22,6 +23,23 @@
 
 namespace tw::task {
 namespace {
+
+/// The bytes that a slot's elements take, from its root's start. Strides and offsets may be any
+/// numbers here, so the sums are exact and what passes 2^63 is cut to it.
+ByteRange exact_range(const SlotInfo& slot) {
+  if (slot.count() == 0) return {};
+  using Wide = __int128;
+  const int64_t element = size_bytes(slot.dtype);
+  Wide low = slot.offset_in_root(), high = low + element;
+  for (int d = 0; d < slot.rank; ++d) {
+    const Wide reach = static_cast<Wide>(slot.dims[d] - 1) * slot.strides[d] * element;
+    (reach < 0 ? low : high) += reach;
+  }
+  constexpr Wide kLeast = std::numeric_limits<int64_t>::min();
+  constexpr Wide kLargest = std::numeric_limits<int64_t>::max();
+  return {static_cast<int64_t>(std::max(low, kLeast)),
+          static_cast<int64_t>(std::min(high, kLargest))};
+}
 
 class Verifier {
  public:
@@ -82,11 +100,16 @@ Result<void> Verifier::check_slots() const {
     const Result<int64_t> bytes = checked_bytes(s.dtype, s.shape());
     if (!bytes.ok()) return fail(bytes.error().message);
     if (s.layout == Layout::kStrided) {
-      const ByteRange range = byte_range(s, Box::whole(s));
+      const ByteRange range = exact_range(s);
       if (range.begin < 0 || range.end > root.storage_bytes)
         return fail("bytes ", range.begin, " to ", range.end, " lie outside the storage of ",
                     root.storage_bytes);
     }
+    // The caller binds exactly the tensor: a root that claims more would reach past it.
+    if ((s.space == Space::kInput || s.space == Space::kOutput) && !s.is_view() &&
+        (s.offset_bytes != 0 || s.storage_bytes > bytes.value()))
+      return fail("claims ", s.storage_bytes, " bytes at ", s.offset_bytes, ", expected ",
+                  bytes.value(), " at 0");
     const bool bad_space = s.space == Space::kArena && !s.is_view() &&
                            (s.offset_bytes < 0 || s.offset_bytes % 64 != 0 || s.storage_bytes < 0 ||
                             s.storage_bytes > program_.arena_bytes ||

@@ -2,29 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "models.h"
-#include "plan/plan.h"
 
 namespace tw::cli_test {
 namespace {
 
 using ::testing::HasSubstr;
-
-/// Exit code 1 and one line on stderr that has `part` in it.
-void expect_refused(const Finished& finished, const std::string& part) {
-  EXPECT_EQ(finished.exit_code, 1) << finished.out << finished.err;
-  EXPECT_THAT(finished.err, HasSubstr(part));
-  EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 1) << finished.err;
-}
-
-std::string random_bytes(size_t n, uint64_t seed) {
-  std::mt19937_64 generator(seed);
-  std::string bytes;
-  for (size_t i = 0; i < n; ++i) bytes += static_cast<char>(generator());
-  return bytes;
-}
 
 TEST(BadModel, RandomBytesAreRefused) {
   const TempFolder folder;
@@ -73,61 +56,6 @@ TEST(BadModel, AnUnknownPassIsRefusedWithTheList) {
   expect_refused(tilewright({"build", write_mlp(folder), "-o", folder.file("p"), "--skip-pass",
                              "fuse_everything", "-q"}),
                  "the passes are ");
-}
-
-TEST(BadPlan, ATruncatedPlanIsRefused) {
-  const TempFolder folder;
-  const std::string whole = read_all(build_mlp(folder));
-  for (const size_t n : {size_t{8}, size_t{56}, whole.size() / 2, whole.size() - 1}) {
-    write_all(folder.file("cut.plan"), whole.substr(0, n));
-    expect_refused(tilewright({"inspect", folder.file("cut.plan")}), "cut.plan");
-  }
-}
-
-TEST(BadPlan, AFlippedByteIsRefusedWhereverItIs) {
-  const TempFolder folder;
-  const std::string whole = read_all(build_mlp(folder));
-  for (size_t at = 12; at < whole.size(); at += whole.size() / 97) {
-    std::string flipped = whole;
-    flipped[at] = static_cast<char>(flipped[at] ^ 0x40);
-    write_all(folder.file("p"), flipped);
-    expect_refused(tilewright({"inspect", folder.file("p")}), "plan '");
-  }
-}
-
-TEST(BadPlan, AnotherFormatVersionIsNamed) {
-  const TempFolder folder;
-  std::string plan = read_all(build_mlp(folder));
-  plan[8] = 99;
-  write_all(folder.file("p"), plan);
-  expect_refused(tilewright({"run", folder.file("p"), "--input", "random"}),
-                 "is a plan of format version 99, expected 1");
-}
-
-TEST(BadPlan, AnotherTargetSaysWantedAndFound) {
-  const TempFolder folder;
-  auto read = plan::read_plan(build_mlp(folder));
-  ASSERT_TRUE(read.ok());
-  plan::Plan plan = std::move(read).take();
-  for (const char* target : {"sm_90", "cpu avx1024"}) {
-    plan.contract[0].second = target;
-    ASSERT_TRUE(plan::write_plan(plan, folder.file("p")).ok());
-    expect_refused(tilewright({"run", folder.file("p"), "--input", "random", "--shapes", "x:1x4"}),
-                   std::string(target).substr(4));
-    expect_refused(tilewright({"doctor", folder.file("p")}), "plan '");
-  }
-}
-
-TEST(BadPlan, AChangedProgramIsRefusedThoughItsChecksumIsRight) {
-  const TempFolder folder;
-  auto read = plan::read_plan(build_mlp(folder));
-  ASSERT_TRUE(read.ok());
-  const plan::Plan good = std::move(read).take();
-  plan::Plan bad = good;
-  for (task::SlotInfo& slot : bad.programs[0].slots)
-    if (slot.space == task::Space::kWeight) slot.offset_bytes += int64_t{1} << 40;
-  ASSERT_TRUE(plan::write_plan(bad, folder.file("p")).ok());
-  expect_refused(tilewright({"inspect", folder.file("p")}), "plan '");
 }
 
 struct BadRun {

@@ -61,6 +61,25 @@ std::string write_external(const TempFolder& folder, int64_t rows, int64_t colum
   return save(folder, "external.onnx", model);
 }
 
+std::string write_branches(const TempFolder& folder) {
+  pb::ModelProto model = onnx::empty_model();
+  pb::GraphProto& graph = *model.mutable_graph();
+  onnx::add_input(graph, "x", {4, 4});
+  onnx::add_weight(graph, "a", {4, 4});
+  onnx::add_weight(graph, "b", {4, 8});
+  onnx::add_node(graph, {"MatMul", {"x", "a"}, {"xa"}, "left"});
+  onnx::add_node(graph, {"Softmax", {"xa"}, {"sa"}, "left_softmax"});
+  onnx::add_node(graph, {"MatMul", {"x", "b"}, {"xb"}, "right"});
+  onnx::add_node(graph, {"Softmax", {"xb"}, {"sb"}, "right_softmax"});
+  onnx::add_node(graph, {"MatMul", {"sa", "sb"}, {"y"}, "join"});
+  onnx::add_output(graph, "y");
+  return save(folder, "branches.onnx", model);
+}
+
+std::string write_loop(const TempFolder& folder) {
+  return save(folder, "loop.onnx", onnx::loop_model());
+}
+
 std::string build_mlp(const TempFolder& folder) {
   const std::string plan = folder.file("mlp.plan");
   const Finished built = tilewright({"build", write_mlp(folder), "-o", plan, "--shapes", "x:Nx4"});

@@ -15,6 +15,11 @@ std::string write_text_model(const TempFolder& folder);
 /// y = x w, w f32[rows, columns] in external data "weights.bin" of that many elements, a file
 /// without contents (it may be larger than the disk); `with_data` false: without the file.
 std::string write_external(const TempFolder& folder, int64_t rows, int64_t columns, bool with_data);
+/// y = softmax(x a) softmax(x b), x f32[4, 4], a f32[4, 4], b f32[4, 8]: two branches that meet, so
+/// that its program has waits.
+std::string write_branches(const TempFolder& folder);
+/// A Loop over two carried values; see onnx::loop_model.
+std::string write_loop(const TempFolder& folder);
 /// A plan of write_mlp's model.
 std::string build_mlp(const TempFolder& folder);
 /// A .npy of these elements, i / 8 each; "f32", "i64" ...

@@ -1,6 +1,8 @@
 #include "process.h"
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -11,6 +13,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <sstream>
 #include <thread>
 
@@ -64,6 +67,16 @@ Finished tilewright(std::vector<std::string> arguments, const Spawn& how) {
   return run(arguments, how);
 }
 
+void expect_refused_with(const Finished& finished, const std::vector<std::string>& parts) {
+  EXPECT_EQ(finished.exit_code, 1) << finished.out << finished.err;
+  EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 1) << finished.err;
+  for (const std::string& part : parts) EXPECT_THAT(finished.err, ::testing::HasSubstr(part));
+}
+
+void expect_refused(const Finished& finished, const std::string& part) {
+  expect_refused_with(finished, {part});
+}
+
 TempFolder::TempFolder() {
   std::string name = (std::filesystem::temp_directory_path() / "tilewright-test-XXXXXX").string();
   CHECK(::mkdtemp(name.data()) != nullptr, "the folder of temporaries is writable");
@@ -93,6 +106,13 @@ std::string read_all(const std::string& path) {
 void write_all(const std::string& path, const std::string& bytes) {
   std::ofstream file(path, std::ios::binary);
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+std::string random_bytes(size_t n, uint64_t seed) {
+  std::mt19937_64 generator(seed);
+  std::string bytes;
+  for (size_t i = 0; i < n; ++i) bytes += static_cast<char>(generator());
+  return bytes;
 }
 
 }  // namespace tw::cli_test

@@ -24,6 +24,10 @@ Finished run(const std::vector<std::string>& command, const Spawn& how = {});
 /// The command line program with these arguments.
 Finished tilewright(std::vector<std::string> arguments, const Spawn& how = {});
 
+/// Exit code 1 and one line on stderr that has every part in it: a test fails where it is not so.
+void expect_refused_with(const Finished& finished, const std::vector<std::string>& parts);
+void expect_refused(const Finished& finished, const std::string& part);
+
 /// A new folder that goes with the object.
 class TempFolder {
  public:
@@ -42,5 +46,7 @@ class TempFolder {
 
 std::string read_all(const std::string& path);
 void write_all(const std::string& path, const std::string& bytes);
+/// `n` bytes, equal for equal seeds.
+std::string random_bytes(size_t n, uint64_t seed);
 
 }  // namespace tw::cli_test

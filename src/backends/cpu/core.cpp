@@ -70,6 +70,16 @@ struct Estimator {
 
 }  // namespace
 
+Result<void> check_panels(const TaskContext& context, task::SlotId id, int64_t n_floats) {
+  const task::SlotInfo& slot = context.slot(id);
+  if (slot.layout != task::Layout::kPanels) return {};
+  const int64_t wanted = n_floats * static_cast<int64_t>(sizeof(float));
+  if (slot.dtype == DType::kF32 && !slot.is_view() && slot.storage_bytes >= wanted) return {};
+  return error(Code::kCorrupt, "packed weight in slot ", task::index(id), ": found ",
+               slot.storage_bytes, " bytes of ", slot.dtype, slot.is_view() ? " in a view" : "",
+               ", expected ", wanted, " of f32");
+}
+
 Result<std::unique_ptr<Prepared>> prepare(const task::Record& record, const TaskContext& context) {
   return task::visit(record, Preparer{context});
 }

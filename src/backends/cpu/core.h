@@ -36,6 +36,10 @@ struct TaskContext {
   const task::SlotInfo& slot(task::SlotId id) const { return slots[task::index(id)]; }
 };
 
+/// Fails when the packed weight `id` is not `n_floats` floats of storage: its kernel would read
+/// past it. Nothing to check for one that is not packed.
+Result<void> check_panels(const TaskContext& context, task::SlotId id, int64_t n_floats);
+
 /// Reads only slots that are immutable and have an address; `context.scratch` and
 /// `context.prepared` are not used. Null for kinds with nothing to prepare.
 Result<std::unique_ptr<Prepared>> prepare(const task::Record& record, const TaskContext& context);

@@ -265,9 +265,10 @@ Result<PreparedPtr> prepare(const ConvTask& task, const TaskContext& context) {
   const task::Lane lane = task::lane_of(x.dtype);
   plan->epilogue = TRY(Epilogue::make(context, task.epilogue, task.extra, task.y.id, lane));
   plan->zeros.resize(static_cast<size_t>(x.dims[x.rank - 1]));
+  const ConvShape shape(w.shape(), task.groups);
+  TRY(check_panels(context, task.w.id, shape.packed_elems(*context.kernels)));
   if (lane == task::Lane::kF32 && w.immutable() && w.layout == task::Layout::kStrided &&
       context.addresses[task::index(task.w.id)] != nullptr) {
-    const ConvShape shape(w.shape(), task.groups);
     plan->packed = AlignedFloats(shape.packed_elems(*context.kernels));
     pack_conv_weights(*context.kernels, whole_window(context, task.w.id), shape,
                       plan->packed.data());

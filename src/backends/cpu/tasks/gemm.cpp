@@ -229,6 +229,10 @@ Result<PreparedPtr> prepare(const GemmTask& task, const TaskContext& context) {
   auto plan = std::make_unique<GemmPlan>();
   plan->epilogue = TRY(Epilogue::make(context, task.epilogue, task.extra, task.c.id,
                                       task::lane_of(context.slot(task.a.id).dtype)));
+  const task::SlotInfo& c = context.slot(task.c.id);
+  TRY(check_panels(
+      context, task.b.id,
+      context.kernels->packed_b_elems(inner_extent(task, context), c.dims[c.rank - 1])));
   if (should_pack(task, context)) {
     Plane b = plane_of(whole_window(context, task.b.id));
     if (task.transpose_b != 0) {
