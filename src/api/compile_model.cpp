@@ -1,13 +1,13 @@
 #include "api/compile_model.h"
 
 #define XXH_INLINE_ALL
-#include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
 
 #include "api/targets.h"
 #include "api/version.h"
+#include "base/memory.h"
 #include "base/mmap.h"
 #include "compiler/compile.h"
 #include "frontends/onnx/import.h"
@@ -31,15 +31,11 @@ Result<void> check_passes(const std::set<std::string>& names) {
 
 /// A plan holds the weights in memory once more, so a model whose weights alone pass it is refused
 /// before the work begins.
-Result<void> check_memory(const ir::Graph& graph) {
+Result<void> check_weights_fit(const ir::Graph& graph) {
   int64_t wanted = 0;
   for (const ir::Value& value : graph.values)
     if (value.constant) wanted += value.constant->bytes();
-  const int64_t found = int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
-  if (wanted > found)
-    return error(Code::kOutOfMemory, "the weights want ", wanted, " bytes of memory, found ",
-                 found);
-  return {};
+  return check_memory(wanted).in("weights");
 }
 
 /// The options in full, for the contract.
@@ -63,7 +59,7 @@ Result<ir::Graph> load_graph(const std::string& path, const ModelOptions& option
   import.shapes = bound_sizes(options.shapes);
   import.note = options.note;
   ir::Graph graph = TRY(onnx::import_onnx(path, import));
-  TRY(check_memory(graph).in(cat("model '", path, "'")));
+  TRY(check_weights_fit(graph).in(cat("model '", path, "'")));
   TRY(settle_sizes(graph, options.shapes, options.paste, options.note)
           .in(cat("model '", path, "'")));
   return graph;

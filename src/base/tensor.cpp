@@ -1,14 +1,12 @@
 #include "base/tensor.h"
 
-#include <cstdlib>
 #include <limits>
 
 #include "base/half.h"
+#include "base/memory.h"
 
 namespace tw {
 namespace {
-
-constexpr size_t kAlignment = 64;
 
 template <class T>
 T load(const std::byte* data, int64_t i) {
@@ -50,15 +48,10 @@ Result<int64_t> checked_bytes(DType dtype, const Dims& dims) {
 
 Result<Tensor> Tensor::try_make(DType dtype, const Dims& dims) {
   const int64_t bytes = TRY(checked_bytes(dtype, dims));
-  const size_t padded = (static_cast<size_t>(bytes) + kAlignment) / kAlignment * kAlignment;
-  void* memory = std::aligned_alloc(kAlignment, padded);
-  if (memory == nullptr)
-    return error(Code::kOutOfMemory, "no memory for ", bytes, " bytes of ", dtype, "[",
-                 join(dims, ","), "]");
-  std::memset(memory, 0, padded);
-  return view(dtype, dims, memory, std::shared_ptr<const void>(memory, [](const void* p) {
-                std::free(const_cast<void*>(p));
-              }));
+  auto memory = try_alloc(bytes);
+  if (!memory.ok()) return std::move(memory).in(cat(dtype, "[", join(dims, ","), "]")).error();
+  const std::byte* data = memory.value().get();
+  return view(dtype, dims, data, std::move(memory).take());
 }
 
 Tensor Tensor::view(DType dtype, const Dims& dims, const void* data,

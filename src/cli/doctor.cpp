@@ -2,9 +2,11 @@
 // and found).
 #include <unistd.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "api/version.h"
+#include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/json.h"
@@ -32,20 +34,24 @@ Machine look() {
   for (const cpu::Isa isa : cpu::kAllIsas)
     if (cpu::isa_supported(isa)) machine.isas.emplace_back(cpu::isa_name(isa));
   machine.bf16_dot_products = cpu::has_avx512_bf16();
-  const int64_t page_bytes = ::sysconf(_SC_PAGESIZE);
-  machine.memory_bytes = page_bytes * ::sysconf(_SC_PHYS_PAGES);
-  machine.free_bytes = page_bytes * ::sysconf(_SC_AVPHYS_PAGES);
+  machine.memory_bytes = int64_t{::sysconf(_SC_PAGESIZE)} * ::sysconf(_SC_PHYS_PAGES);
+  machine.free_bytes = available_memory_bytes().value_or(machine.memory_bytes);
   machine.threads = static_cast<int64_t>(std::thread::hardware_concurrency());
   return machine;
 }
 
+/// Weights and the largest arena; of a program with open sizes the arena depends on the call.
+int64_t wanted_bytes(const plan::Plan& plan) {
+  int64_t arena = 0;
+  for (const task::Program& program : plan.programs)
+    if (!program.is_parametric()) arena = std::max(arena, program.arena_bytes);
+  return static_cast<int64_t>(plan.weights.size()) + arena;
+}
+
 /// Whether the plan at `path` can run here; the failure says what is wanted and what was found.
-Result<void> check_plan(const std::string& path, const Machine& machine) {
+Result<void> check_plan(const std::string& path) {
   plan::Plan plan = TRY(plan::read_plan(path));
-  const auto wanted = static_cast<int64_t>(plan.weights.size());
-  if (wanted > machine.memory_bytes)
-    return error(Code::kIncompatible, "plan '", path, "' wants ", human_bytes(wanted),
-                 " for weights, found ", human_bytes(machine.memory_bytes), " of memory");
+  TRY(check_memory(wanted_bytes(plan)).in(cat("plan '", path, "': weights and arena")));
   runtime::EngineOptions options;
   options.threads = 1;
   TRY(runtime::Engine::make(std::move(plan), options).in(cat("plan '", path, "'")));
@@ -55,7 +61,7 @@ Result<void> check_plan(const std::string& path, const Machine& machine) {
 Result<void> run_doctor(const Arguments& arguments, Console& console) {
   const Machine machine = look();
   const std::vector<std::string>& operands = arguments.operands();
-  const Result<void> fits = operands.empty() ? Result<void>() : check_plan(operands[0], machine);
+  const Result<void> fits = operands.empty() ? Result<void>() : check_plan(operands[0]);
   if (arguments.has("--json")) {
     Json::Object json{{"schema_version", 1},
                       {"version", api::version()},

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "base/memory.h"
 #include "base/mmap.h"
 
 namespace tw::cli {
@@ -23,6 +24,7 @@ Result<void> allocate(Pixels& pixels) {
   if (pixels.width < 1 || pixels.height < 1 || pixels.width > kMostPixels / pixels.height)
     return error(Code::kUnsupported, "the image is ", pixels.width, "x", pixels.height,
                  ", expected at most ", kMostPixels, " pixels");
+  TRY(check_memory(pixels.height * pixels.width * pixels.channels));
   pixels.bytes.resize(static_cast<size_t>(pixels.height * pixels.width * pixels.channels));
   return {};
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/memory.h"
 #include "base/mmap.h"
 #include "cli/npy.h"
 
@@ -98,6 +99,7 @@ Result<std::vector<std::byte>> inflate_bytes(std::span<const std::byte> packed, 
       1032;  // of deflate: a claim beyond it is no reason to allocate
   if (bytes / kLargestRatio > packed.size())
     return corrupt("an array claims more bytes than it can hold");
+  TRY(check_memory(static_cast<int64_t>(bytes)));
   std::vector<std::byte> out(bytes);
   z_stream stream = {};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)

@@ -1,8 +1,8 @@
 #include "compiler/compile.h"
 
 #include <algorithm>
-#include <cstdlib>
 
+#include "base/memory.h"
 #include "ir/op_def.h"
 #include "ir/verify.h"
 #include "planner/lowering.h"
@@ -100,13 +100,9 @@ void report_kept_high(const ir::Graph& graph, std::vector<std::string>& reports)
 /// Weights one after another in memory that the plan owns.
 Result<void> place_weights(const planner::Lowered& lowered, plan::Plan& plan) {
   if (lowered.weight_bytes == 0) return {};
-  void* memory = std::aligned_alloc(64, static_cast<size_t>(lowered.weight_bytes));
-  if (memory == nullptr)
-    return error(Code::kOutOfMemory, "no memory for ", lowered.weight_bytes, " bytes of weights");
-  plan.weights_owner =
-      std::shared_ptr<const void>(memory, [](const void* p) { std::free(const_cast<void*>(p)); });
-  auto* bytes = static_cast<std::byte*>(memory);
-  std::memset(bytes, 0, static_cast<size_t>(lowered.weight_bytes));
+  const std::shared_ptr<std::byte> memory = TRY(try_alloc(lowered.weight_bytes).in("weights"));
+  plan.weights_owner = memory;
+  std::byte* bytes = memory.get();
   for (const planner::Weight& weight : lowered.weights)
     if (weight.stored_bytes() > 0)
       std::memcpy(bytes + weight.offset_bytes, weight.stored(),

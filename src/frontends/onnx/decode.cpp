@@ -7,6 +7,7 @@
 
 #include "onnx-ml.pb.h"
 
+#include "base/memory.h"
 #include "frontends/onnx/sniff.h"
 #include "frontends/onnx/tensor_data.h"
 
@@ -267,7 +268,8 @@ Result<RawModel> decode_model(std::span<const std::byte> bytes, ExternalFiles& f
     if (!parse(bytes, *model) || !model->has_graph()) return not_onnx(bytes);
     return Decoder(std::move(model), files).run();
   } catch (const std::bad_alloc&) {  // protobuf's own; nothing of ours throws it
-    return error(Code::kOutOfMemory, "no memory to read a model of ", bytes.size(), " bytes");
+    return error(Code::kOutOfMemory, "no memory to read a model of ", bytes.size(),
+                 " bytes, found ", available_memory_bytes().value_or(0), " available");
   }
 }
 
