@@ -51,6 +51,28 @@ TEST(BadModel, OneLargerThanMemoryIsRefusedWithWantedAndFound) {
       "want 1099511627776 bytes of memory, found ");
 }
 
+TEST(BadModel, AnArenaLargerThanMemoryIsRefusedWithWantedAndFound) {
+  const TempFolder folder;
+  const std::string sizes = "a:1048576x1,b:1x1048576";
+  const Finished built =
+      tilewright({"build", write_outer_product(folder), "-o", folder.file("p"), "--shapes", sizes});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  expect_refused_with(tilewright({"run", folder.file("p"), "--input", "random"}),
+                      {"arena", "want 4398046511104 bytes of memory, found "});
+  expect_refused_with(tilewright({"doctor", folder.file("p")}),
+                      {"arena: want 4398046511104 bytes of memory, found "});
+  expect_refused_with(
+      tilewright({"verify", folder.file("outer.onnx"), "--shapes", sizes, "--input", "random"}),
+      {"want 4398046511104 bytes of memory, found "});
+}
+
+TEST(BadModel, AnInputLargerThanMemoryIsRefusedWithWantedAndFound) {
+  const TempFolder folder;
+  expect_refused_with(
+      tilewright({"run", build_mlp(folder), "--input", "random", "--shapes", "x:99999999999x4"}),
+      {"input 'x'", "want 1599999999984 bytes of memory, found "});
+}
+
 TEST(BadModel, AnUnknownPassIsRefusedWithTheList) {
   const TempFolder folder;
   expect_refused(tilewright({"build", write_mlp(folder), "-o", folder.file("p"), "--skip-pass",
@@ -113,35 +135,6 @@ TEST(FullDisk, LeavesNoPartOfAnOutput) {
                  "cannot write");
   EXPECT_EQ(run({"ls", "-A", folder.file("out")}).out, "");
 }
-
-TEST(Interrupt, EndsALongCommandWith130) {
-  const TempFolder folder;
-  const Finished finished = tilewright({"bench", build_mlp(folder), "--shapes", "x:1x4",
-                                        "--duration-s", "100", "--json", folder.file("b.json")},
-                                       {.interrupt_after_ms = 300});
-  EXPECT_EQ(finished.exit_code, 130);
-  EXPECT_EQ(folder.names(), (std::vector<std::string>{"mlp.onnx", "mlp.plan"}));
-}
-
-class InterruptAt : public ::testing::TestWithParam<int> {};
-
-TEST_P(InterruptAt, LeavesAWholePlanOrNone) {
-  const TempFolder folder;
-  // Weights of 64 MiB: most of the time goes into writing them.
-  const std::string model = write_external(folder, 4096, 4096, true);
-  const Finished finished =
-      tilewright({"build", model, "-o", folder.file("p")}, {.interrupt_after_ms = GetParam()});
-  EXPECT_TRUE(finished.exit_code == 0 || finished.exit_code == 130)
-      << finished.exit_code << finished.err;
-  std::vector<std::string> names = folder.names();
-  std::erase(names, "p");
-  EXPECT_EQ(names, (std::vector<std::string>{"external.onnx", "weights.bin"}));
-  if (folder.names().size() == 3) {
-    EXPECT_EQ(tilewright({"inspect", folder.file("p")}).exit_code, 0);
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Times, InterruptAt, ::testing::Values(20, 60, 120, 200, 300, 450));
 
 }  // namespace
 }  // namespace tw::cli_test

@@ -18,6 +18,13 @@ std::string save(const TempFolder& folder, const std::string& name, const pb::Mo
   return path;
 }
 
+std::string save_npy(const TempFolder& folder, const std::string& name, const Tensor& tensor) {
+  const auto bytes = cli::format_npy(tensor);
+  const std::string path = folder.file(name);
+  write_all(path, {reinterpret_cast<const char*>(bytes.value().data()), bytes.value().size()});
+  return path;
+}
+
 }  // namespace
 
 std::string write_mlp(const TempFolder& folder) {
@@ -76,6 +83,17 @@ std::string write_branches(const TempFolder& folder) {
   return save(folder, "branches.onnx", model);
 }
 
+std::string write_outer_product(const TempFolder& folder) {
+  pb::ModelProto model = onnx::empty_model();
+  pb::GraphProto& graph = *model.mutable_graph();
+  onnx::add_input(graph, "a", {"n", 1});
+  onnx::add_input(graph, "b", {1, "n"});
+  onnx::add_node(graph, {"MatMul", {"a", "b"}, {"ab"}});
+  onnx::add_attr(onnx::add_node(graph, {"ReduceMax", {"ab"}, {"y"}}), "keepdims", int64_t{0});
+  onnx::add_output(graph, "y");
+  return save(folder, "outer.onnx", model);
+}
+
 std::string write_loop(const TempFolder& folder) {
   return save(folder, "loop.onnx", onnx::loop_model());
 }
@@ -87,6 +105,10 @@ std::string build_mlp(const TempFolder& folder) {
   return plan;
 }
 
+std::string write_scalar(const TempFolder& folder, const std::string& name, int64_t value) {
+  return save_npy(folder, name, Tensor::from_ints({&value, 1}, true));
+}
+
 std::string write_npy(const TempFolder& folder, const std::string& name, const std::string& dtype,
                       const std::vector<int64_t>& dims) {
   Dims shape;
@@ -94,10 +116,7 @@ std::string write_npy(const TempFolder& folder, const std::string& name, const s
   auto made = Tensor::try_make(*find_dtype(dtype), shape);
   Tensor tensor = std::move(made).take();
   for (int64_t i = 0; i < tensor.count(); ++i) tensor.set_float(i, static_cast<double>(i) / 8);
-  auto bytes = cli::format_npy(tensor);
-  const std::string path = folder.file(name);
-  write_all(path, {reinterpret_cast<const char*>(bytes.value().data()), bytes.value().size()});
-  return path;
+  return save_npy(folder, name, tensor);
 }
 
 }  // namespace tw::cli_test

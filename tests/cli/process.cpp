@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -22,14 +23,34 @@
 namespace tw::cli_test {
 namespace {
 
-/// In the child: everything up to exec.
-[[noreturn]] void become(const std::vector<std::string>& command, const Spawn& how,
-                         const std::string& out, const std::string& err) {
+/// A pipe that is full, both ends open while it lives.
+class FullPipe {
+ public:
+  FullPipe() {
+    CHECK(::pipe2(ends_.data(), O_NONBLOCK | O_CLOEXEC) == 0, "the test may make pipes");
+    const std::array<char, 4096> bytes = {};
+    while (::write(ends_[1], bytes.data(), bytes.size()) > 0) continue;
+    ::fcntl(ends_[1], F_SETFL, 0);  // writers wait
+  }
+  ~FullPipe() {
+    for (const int end : ends_) ::close(end);
+  }
+  FullPipe(const FullPipe&) = delete;
+  FullPipe& operator=(const FullPipe&) = delete;
+  int write_end() const { return ends_[1]; }
+
+ private:
+  std::array<int, 2> ends_ = {};
+};
+
+/// In the child: everything up to exec. `out` is a file descriptor.
+[[noreturn]] void become(const std::vector<std::string>& command, const Spawn& how, int out,
+                         const std::string& err) {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
-  ::dup2(::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
+  ::dup2(out, STDOUT_FILENO);
   ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
   if (!how.folder.empty() && ::chdir(how.folder.c_str()) != 0) ::_exit(126);
   if (how.file_size_limit_bytes >= 0) {
@@ -46,9 +67,12 @@ namespace {
 Finished run(const std::vector<std::string>& command, const Spawn& how) {
   const TempFolder folder;
   const std::string out = folder.file("out"), err = folder.file("err");
+  const FullPipe full;
+  const int file = ::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   const pid_t child = ::fork();
   CHECK(child >= 0, "the test may start programs");
-  if (child == 0) become(command, how, out, err);
+  if (child == 0) become(command, how, how.stdout_is_full ? full.write_end() : file, err);
+  ::close(file);
   if (how.interrupt_after_ms >= 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(how.interrupt_after_ms));
     ::kill(child, SIGINT);

@@ -16,6 +16,7 @@ struct Spawn {
   std::string folder = {};             // where it starts; "": here
   int64_t file_size_limit_bytes = -1;  // RLIMIT_FSIZE: writes beyond it fail, as on a full disk
   int interrupt_after_ms = -1;         // SIGINT then
+  bool stdout_is_full = false;         // a pipe that takes no byte: what prints waits
 };
 
 /// Waits for the end. `command[0]` is a path or a name in PATH.
