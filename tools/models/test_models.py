@@ -8,12 +8,16 @@ import unittest
 from pathlib import Path
 
 import numpy as np
+import onnx
 import onnxruntime
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from bert_graph import TINY, BertConfig, Weights, random_weights, serialise
 from export_minilm import MINILM, export_minilm, read_config, tiny_model
+from export_resnet50 import TINY as TINY_RESNET
+from export_resnet50 import ResNetConfig
+from export_resnet50 import build_model as build_resnet
 from safetensors.numpy import load_file
 from wordpiece import WordPiece, split_words
 
@@ -114,6 +118,39 @@ class ExportedGraph(unittest.TestCase):
         """The real weights."""
         weights = load_file(MINILM / "model.safetensors")
         self.assert_equal_to_numpy(serialise(export_minilm()), read_config(MINILM), weights, [3, 17])
+
+
+class ExportedResNet(unittest.TestCase):
+    """The convolutional network of random weights."""
+
+    def activations(self, config: ResNetConfig) -> dict[str, np.ndarray]:
+        """What every Relu gives, and the logits, for a normal image."""
+        model = build_resnet(config)
+        onnx.checker.check_model(model)
+        names = [node.output[0] for node in model.graph.node if node.op_type == "Relu"] + ["logits"]
+        del model.graph.output[:]
+        model.graph.output.extend(onnx.helper.make_empty_tensor_value_info(name) for name in names)
+        session = onnxruntime.InferenceSession(serialise(model), providers=["CPUExecutionProvider"])
+        image = np.random.Generator(np.random.PCG64(7)).standard_normal((2, 3, config.pixels, config.pixels))
+        return dict(zip(names, session.run(names, {"x": image.astype(np.float32)}), strict=True))
+
+    def test_activations_keep_their_size_to_the_last_layer(self) -> None:
+        """None vanishes, none explodes, and the two images of a batch differ."""
+        for name, value in self.activations(TINY_RESNET).items():
+            with self.subTest(name):
+                self.assertTrue(0.05 < float(np.sqrt((value**2).mean())) < 20)
+        self.assertGreater(np.abs(np.diff(value, axis=0)).max(), 0.01)
+
+    def test_sizes_are_resnet50s(self) -> None:
+        """53 convolutions and the published number of parameters, running statistics apart."""
+        graph = build_resnet().graph
+        self.assertEqual(sum(node.op_type == "Conv" for node in graph.node), 53)
+        learnt = [w for w in graph.initializer if not w.name.endswith((".mean", ".var"))]
+        self.assertEqual(sum(math.prod(w.dims) for w in learnt), 25_557_032)
+
+    def test_equal_seeds_give_equal_bytes(self) -> None:
+        """The export is a function of its seed."""
+        self.assertEqual(serialise(build_resnet(TINY_RESNET)), serialise(build_resnet(TINY_RESNET)))
 
 
 class Tokens(unittest.TestCase):

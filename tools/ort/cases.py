@@ -122,6 +122,13 @@ def vad_case(variant: str, samples: int, rate: int | None, timed: bool = False) 
     return Case(name, MODELS / f"silero/{variant}.onnx", shapes, vad(samples, rate), {}, timed)
 
 
+def resnet_case(batch: int, timed: bool = False) -> Case:
+    """ResNet-50's graph with random weights on photographs."""
+    feeds = {"x": pages(batch, 224, 224)}
+    name = f"resnet50 {batch}x3x224x224"
+    return Case(name, MODELS / "resnet50/resnet50.onnx", "x:Nx3x224x224", feeds, {"x": 0}, timed)
+
+
 def all_cases() -> list[Case]:
     """Every case of the models table."""
     return [
@@ -149,6 +156,8 @@ def all_cases() -> list[Case]:
             {},
         ),
         Case("magika 1x2048", MODELS / "magika/model.onnx", "bytes:Nx2048", file_bytes(1), {"bytes": 0}, timed=True),
+        resnet_case(1, timed=True),
+        resnet_case(2),
         Case("magika 3x2048", MODELS / "magika/model.onnx", "bytes:Nx2048", file_bytes(3), {"bytes": 0}),
     ]
 

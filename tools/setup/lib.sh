@@ -177,6 +177,9 @@ step_models() {
   if [[ ! -e models/minilm/model.onnx || tools/models/bert_graph.py -nt models/minilm/model.onnx ]]; then
     shown "$PYTHON" tools/models/export_minilm.py || die "the MiniLM graph could not be written; see $LOG"
   fi
+  if [[ ! -e models/resnet50/resnet50.onnx || tools/models/export_resnet50.py -nt models/resnet50/resnet50.onnx ]]; then
+    shown "$PYTHON" tools/models/export_resnet50.py || die "the ResNet-50 graph could not be written; see $LOG"
+  fi
   if [[ ! -e models/pages/made.json || tools/make_page.py -nt models/pages/made.json || tools/page_text.py -nt models/pages/made.json ]]; then
     shown "$PYTHON" tools/make_page.py || die "the test page could not be drawn; see $LOG"
   fi
