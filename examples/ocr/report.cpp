@@ -64,13 +64,14 @@ std::string lines_json(const std::vector<Line>& lines) {
 
 void print_models(std::ostream& out, const std::vector<const Model*>& models) {
   std::ostringstream table;
-  table << std::fixed << "  plan         weights KiB   arena KiB   runs    p50 ms    p99 ms\n";
+  table << std::fixed
+        << "  plan         tasks   weights KiB   arena KiB   runs    p50 ms    p99 ms\n";
   for (const Model* model : models)
-    table << "  " << std::left << std::setw(12) << model->name() << std::right << std::setw(12)
-          << model->plan().weights_bytes() / 1024 << std::setw(12) << model->arena_bytes() / 1024
-          << std::setw(7) << model->run_ms().size() << std::setprecision(2) << std::setw(10)
-          << percentile(model->run_ms(), 0.50) << std::setw(10) << percentile(model->run_ms(), 0.99)
-          << '\n';
+    table << "  " << std::left << std::setw(10) << model->name() << std::right << std::setw(8)
+          << model->plan().tasks() << std::setw(14) << model->plan().weights_bytes() / 1024
+          << std::setw(12) << model->arena_bytes() / 1024 << std::setw(7) << model->run_ms().size()
+          << std::setprecision(2) << std::setw(10) << percentile(model->run_ms(), 0.50)
+          << std::setw(10) << percentile(model->run_ms(), 0.99) << '\n';
   out << table.str();
 }
 

@@ -39,6 +39,8 @@ class Plan {
   /// What the compiler did and what declined, a sentence each.
   const std::vector<std::string>& reports() const;
   int64_t weights_bytes() const;
+  /// Tasks of all its programs, at the sizes that it was made with.
+  int64_t tasks() const;
 
   struct Impl;  // of the library
   explicit Plan(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}

@@ -43,6 +43,12 @@ std::string_view Plan::contract(std::string_view key) const {
   return tw::plan::contract_value(impl_->plan.contract, key);
 }
 const std::vector<std::string>& Plan::reports() const { return impl_->plan.reports; }
+int64_t Plan::tasks() const {
+  int64_t n = 0;
+  for (const tw::task::Program& program : impl_->plan.programs)
+    n += static_cast<int64_t>(program.records.size());
+  return n;
+}
 int64_t Plan::weights_bytes() const { return static_cast<int64_t>(impl_->plan.weights.size()); }
 
 }  // namespace tilewright

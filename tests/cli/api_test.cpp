@@ -31,6 +31,8 @@ TEST(ApiPlan, TellsItsSignature) {
   EXPECT_EQ(plan.outputs()[0].dims, (std::vector<std::string>{"batch", "8"}));
   EXPECT_THAT(std::string(plan.contract("target")), HasSubstr("cpu"));
   EXPECT_EQ(plan.contract("no such key"), "");
+  EXPECT_EQ(plan.tasks(), 1);  // product, bias and relu are one
+  EXPECT_GE(plan.weights_bytes(), (4 * 8 + 8) * 4);
 }
 
 TEST(ApiPlan, SavesAndLoads) {
