@@ -13,7 +13,12 @@ using Target = std::unique_ptr<planner::TargetServices>;
 Result<Target> make_cpu(const BuildOptions& options) {
   if (options.precision == Precision::kTf32)
     return error(Code::kUnsupported, "the CPU has no tf32, expected fp32, fp16 or bf16");
-  return cpu::make_target(options.isa.value_or(cpu::best_isa()), options.portable);
+  const cpu::Isa isa = options.isa.value_or(cpu::best_isa());
+  if (!cpu::isa_supported(isa) && !options.portable)
+    return error(Code::kIncompatible, "packing weights for ", cpu::isa_name(isa),
+                 " needs a machine that has it, found ", cpu::isa_name(cpu::best_isa()),
+                 "; a portable plan runs on every one");
+  return cpu::make_target(isa, options.portable);
 }
 
 #ifdef TILEWRIGHT_CUDA

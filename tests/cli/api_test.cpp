@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "isa/isa.h"
 #include "models.h"
 #include "tilewright/tilewright.h"
 
@@ -17,6 +18,7 @@ using tw::cli_test::write_mlp;
 Plan mlp_plan(const TempFolder& folder) {
   CompileOptions options;
   options.shapes["x"] = "Nx4";
+  options.isa = tw::isa_of_test();
   auto plan = compile_onnx(write_mlp(folder), options);
   EXPECT_TRUE(plan.ok()) << plan.error().message;
   return std::move(plan).value();

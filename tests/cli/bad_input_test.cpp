@@ -73,6 +73,16 @@ TEST(BadModel, AnInputLargerThanMemoryIsRefusedWithWantedAndFound) {
       {"input 'x'", "want 1599999999984 bytes of memory, found "});
 }
 
+TEST(BadModel, IsNotPackedForAnInstructionSetThatTheMachineLacks) {
+  const TempFolder folder;
+  const std::string model = write_mlp(folder), plan = folder.file("p");
+  std::vector<std::string> call = {cli_path("sse42"), "build", model, "-o", plan, "-q",
+                                   "--isa",           "avx2"};
+  expect_refused_with(run(call), {"packing weights for avx2", "found sse42", "portable"});
+  call.push_back("--portable");
+  EXPECT_EQ(run(call).exit_code, 0);
+}
+
 TEST(BadModel, AnUnknownPassIsRefusedWithTheList) {
   const TempFolder folder;
   expect_refused(tilewright({"build", write_mlp(folder), "-o", folder.file("p"), "--skip-pass",

@@ -122,6 +122,18 @@ TEST(BadPlan, AnotherTargetSaysWantedAndFound) {
   }
 }
 
+TEST(BadPlan, OneForAWiderInstructionSetSaysWantedAndFound) {
+  const TempFolder folder;
+  const std::string plan = folder.file("p");
+  const Finished built = run({cli_path(""), "build", write_branches(folder), "-o", plan, "-q"});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  if (run({cli_path(""), "--version"}).out.find("cpu: sse42") != std::string::npos)
+    GTEST_SKIP() << "nothing is narrower than this machine";
+  for (const char* command : {"run", "bench", "doctor"})
+    expect_refused_with(run({cli_path("sse42"), command, plan, "-q"}),
+                        {"the plan wants avx", ", found sse42"});
+}
+
 struct BadEdit {
   const char* name;
   void (*edit)(Plan&);
@@ -172,7 +184,7 @@ INSTANTIATE_TEST_SUITE_P(
                 {"'y'", "claims 1048576 bytes at 0, expected 128 at 0"}},
         BadEdit{"AWeightBeyondTheWeights",
                 [](Plan& plan) { slot_named(plan, "b", false).offset_bytes = int64_t{1} << 40; },
-                {"slot 8", "lies outside the weights of 512 bytes"}},
+                {"slot 8", "lies outside the weights of "}},
         BadEdit{
             "AStrideThatWrapsRound",
             [](Plan& plan) { slot_named(plan, "xa", true).strides[0] = (int64_t{3} << 60) + 4; },
@@ -256,8 +268,8 @@ INSTANTIATE_TEST_SUITE_P(
                 [](Plan& plan) { plan.main.constants.push_back({99, DType::kF32, {1}, 0}); },
                 {"constant 0", "register 99", "expected below 2"}},
         BadEdit{"AConstantBeyondTheWeights",
-                [](Plan& plan) { plan.main.constants.push_back({0, DType::kF32, {1}, 512}); },
-                {"constant 0", "has 4 bytes at 512", "expected them in the weights of 512 bytes"}},
+                [](Plan& plan) { plan.main.constants.push_back({0, DType::kF32, {1}, 1 << 20}); },
+                {"constant 0", "has 4 bytes at 1048576", "expected them in the weights of "}},
         BadEdit{"MoreRegistersThanAnythingSets",
                 [](Plan& plan) { plan.main.n_registers = 0xfffffff0U; },
                 {"has 4294967280 registers", "expected at most 2"}},

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/npy.h"
+#include "isa/isa.h"
 #include "json_check.h"
 #include "models.h"
 
@@ -28,7 +29,8 @@ TEST(Build, GivesACommandToPasteWhenASizeIsOpen) {
   EXPECT_THAT(built.err, HasSubstr("size 'sequence' of input 'input_ids' is open"));
   const size_t at = built.err.find("tilewright build");
   ASSERT_NE(at, std::string::npos) << built.err;
-  const std::string command = TW_CLI + built.err.substr(at + std::string("tilewright").size());
+  const std::string command =
+      cli_path(isa_of_test()) + built.err.substr(at + std::string("tilewright").size());
   EXPECT_EQ(run({"sh", "-c", command}).exit_code, 0) << command;
 }
 

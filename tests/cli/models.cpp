@@ -94,6 +94,15 @@ std::string write_outer_product(const TempFolder& folder) {
   return save(folder, "outer.onnx", model);
 }
 
+std::string write_relu(const TempFolder& folder) {
+  pb::ModelProto model = onnx::empty_model();
+  pb::GraphProto& graph = *model.mutable_graph();
+  onnx::add_input(graph, "x", {"n", 3, "h", "w"});
+  onnx::add_node(graph, {"Relu", {"x"}, {"y"}});
+  onnx::add_output(graph, "y");
+  return save(folder, "relu.onnx", model);
+}
+
 std::string write_loop(const TempFolder& folder) {
   return save(folder, "loop.onnx", onnx::loop_model());
 }

@@ -21,6 +21,8 @@ std::string write_branches(const TempFolder& folder);
 /// y f32[1] = the largest of a b, a f32[n, 1], b f32[1, n]: an arena of 4 n n bytes from inputs of
 /// 4 n.
 std::string write_outer_product(const TempFolder& folder);
+/// y = relu(x), x f32[n, 3, h, w]: an image model that changes no pixel.
+std::string write_relu(const TempFolder& folder);
 /// A Loop over two carried values; see onnx::loop_model.
 std::string write_loop(const TempFolder& folder);
 /// A plan of write_mlp's model.

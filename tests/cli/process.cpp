@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "base/check.h"
+#include "isa/isa.h"
 
 namespace tw::cli_test {
 namespace {
@@ -86,8 +87,12 @@ Finished run(const std::vector<std::string>& command, const Spawn& how) {
   return finished;
 }
 
+std::string cli_path(const std::string& isa) {
+  return TW_CLI_FOLDER + (isa.empty() ? "" : "/" + isa) + "/tilewright";
+}
+
 Finished tilewright(std::vector<std::string> arguments, const Spawn& how) {
-  arguments.insert(arguments.begin(), TW_CLI);
+  arguments.insert(arguments.begin(), cli_path(isa_of_test()));
   return run(arguments, how);
 }
 

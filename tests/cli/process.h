@@ -22,7 +22,11 @@ struct Spawn {
 /// Waits for the end. `command[0]` is a path or a name in PATH.
 Finished run(const std::vector<std::string>& command, const Spawn& how = {});
 
-/// The command line program with these arguments.
+/// The command line program, as on a machine that has `isa` ("sse42", "avx2") and nothing wider;
+/// "": as on this one.
+std::string cli_path(const std::string& isa);
+
+/// The command line program of this test's machine (isa/isa.h) with these arguments.
 Finished tilewright(std::vector<std::string> arguments, const Spawn& how = {});
 
 /// Exit code 1 and one line on stderr that has every part in it: a test fails where it is not so.

@@ -60,6 +60,7 @@ const char* isa_name(Isa isa) {
 }
 
 bool isa_supported(Isa isa) {
+  if (isa > isa_limit()) return false;
   switch (isa) {
     case Isa::kSse42:
       return has_sse42();
@@ -72,10 +73,12 @@ bool isa_supported(Isa isa) {
 }
 
 Isa best_isa() {
-  if (has_avx512()) return Isa::kAvx512;
-  return has_avx2() ? Isa::kAvx2 : Isa::kSse42;
+  if (isa_supported(Isa::kAvx512)) return Isa::kAvx512;
+  return isa_supported(Isa::kAvx2) ? Isa::kAvx2 : Isa::kSse42;
 }
 
-bool has_avx512_bf16() { return has_avx512() && has(cpuid(7, 1).eax, bit_AVX512BF16); }
+bool has_avx512_bf16() {
+  return isa_supported(Isa::kAvx512) && has(cpuid(7, 1).eax, bit_AVX512BF16);
+}
 
 }  // namespace tw::cpu

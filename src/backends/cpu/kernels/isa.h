@@ -20,6 +20,9 @@ inline constexpr Isa kAllIsas[] = {Isa::kSse42, Isa::kAvx2, Isa::kAvx512};
 /// "sse42", "avx2" or "avx512": the words that `--isa` takes.
 const char* isa_name(Isa isa);
 
+/// The widest that is used, whatever the machine has. Only test programs narrow it.
+Isa isa_limit();
+
 /// Whether this machine can run the kernels of `isa`.
 bool isa_supported(Isa isa);
 
