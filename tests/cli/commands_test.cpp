@@ -123,6 +123,38 @@ TEST(Verify, NamesTheOutputThatDiffersFromWhatIsExpected) {
   EXPECT_THAT(finished.err, HasSubstr("every layer is right"));
 }
 
+/// `verify` of write_branches' model by a program with a wrong kernel (wrong_kernel.cpp).
+Finished verify_wrong(const std::string& fault, const TempFolder& folder,
+                      std::vector<std::string> options) {
+  options.insert(options.begin(), {cli_path(fault), "verify", write_branches(folder), "--quiet"});
+  return run(options);
+}
+
+TEST(Verify, NamesTheFirstLayerThatAWrongKernelSpoils) {
+  const TempFolder folder;
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{}, {"--bisect"}, {"--layers", "3:4"}, {"--portable"}})
+    expect_refused_with(verify_wrong("wrong_value", folder, options),
+                        {"layer 3 'right_softmax' (softmax) output 0 differs by ", "at element ",
+                         "expected at most "});
+}
+
+TEST(Verify, FindsNothingWrongInTheLayersBeforeAWrongKernel) {
+  const TempFolder folder;
+  const Finished finished = verify_wrong("wrong_value", folder, {"--layers", "0:3"});
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_THAT(finished.out, HasSubstr("layers: 3 of 5 compared alone"));
+}
+
+TEST(Verify, BisectsToTheLayerThatReadsWhatAnotherOneSpoilt) {
+  const TempFolder folder;
+  expect_refused_with(verify_wrong("overrun", folder, {}),
+                      {"output 'y' differs by ", "--bisect finds the layer"});
+  expect_refused_with(
+      verify_wrong("overrun", folder, {"--bisect"}),
+      {"output 'y' differs by ", "the first wrong value is that of layer 4 'join'"});
+}
+
 TEST(Inspect, ShowsContractSignatureProgramsAndSections) {
   const TempFolder folder;
   const std::string plan = build_mlp(folder);
