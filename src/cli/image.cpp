@@ -53,6 +53,8 @@ Result<Pixels> decode_jpeg(std::span<const std::byte> file, int64_t channels) {
                           &colorspace) != 0)
     return error(Code::kCorrupt,
                  "not a readable JPEG: ", static_cast<const char*>(tjGetErrorStr2(decoder.get())));
+  if (width < 1 || height < 1)  // the library takes a stream without a picture for a header
+    return error(Code::kCorrupt, "not a readable JPEG: it ends before its picture");
   Pixels pixels{height, width, channels, {}};
   TRY(allocate(pixels));
   if (tjDecompress2(decoder.get(), data, file.size(), pixels.bytes.data(), width, 0, height,
