@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/dim_function.h"
+
 namespace tw {
 namespace {
 
@@ -53,25 +55,11 @@ Result<int64_t> evaluate_atom(
     if (!value) return error(Code::kInvalidArgument, "no value for symbol '", atom.name, "'");
     return *value;
   }
-  std::vector<int64_t> v;
-  for (const Dim& operand : atom.operands) v.push_back(TRY(operand.evaluate(value_of)));
-  switch (atom.op) {
-    case Dim::Op::kFloorDiv:
-    case Dim::Op::kMod:
-      if (v[1] == 0) return error(Code::kInvalidArgument, "division by zero in ", atom.key);
-      return atom.op == Dim::Op::kMod
-                 ? wrapping_add(v[0], wrapping_mul(-1, wrapping_mul(v[1], floor_div(v[0], v[1]))))
-                 : floor_div(v[0], v[1]);
-    case Dim::Op::kMin:
-      return std::min(v[0], v[1]);
-    case Dim::Op::kMax:
-      return std::max(v[0], v[1]);
-    case Dim::Op::kSelect:
-      return v[0] != 0 ? v[1] : v[2];
-    case Dim::Op::kSymbol:
-      break;
-  }
-  return error(Code::kInternal, "unknown operation in ", atom.key);
+  std::array<int64_t, 3> operands{};
+  for (size_t i = 0; i < atom.operands.size(); ++i)
+    operands[i] = TRY(atom.operands[i].evaluate(value_of));
+  if (const auto value = apply_function(atom.op, operands)) return *value;
+  return error(Code::kInvalidArgument, "division by zero in ", atom.key);
 }
 
 Dim substitute_atom(const Dim::AtomRef& atom,
@@ -99,6 +87,26 @@ int64_t floor_div(int64_t a, int64_t b) {
   if (b == -1) return wrapping_mul(a, -1);
   const int64_t quotient = a / b;
   return (a % b != 0 && (a < 0) != (b < 0)) ? quotient - 1 : quotient;
+}
+
+std::optional<int64_t> apply_function(Dim::Op op, const std::array<int64_t, 3>& v) {
+  switch (op) {
+    case Dim::Op::kFloorDiv:
+      return v[1] == 0 ? std::nullopt : std::optional(floor_div(v[0], v[1]));
+    case Dim::Op::kMod:
+      if (v[1] == 0) return std::nullopt;
+      return wrapping_add(v[0], wrapping_mul(-1, wrapping_mul(v[1], floor_div(v[0], v[1]))));
+    case Dim::Op::kMin:
+      return std::min(v[0], v[1]);
+    case Dim::Op::kMax:
+      return std::max(v[0], v[1]);
+    case Dim::Op::kSelect:
+      return v[0] != 0 ? v[1] : v[2];
+    case Dim::Op::kSymbol:
+      break;
+  }
+  CHECK(false, "a symbol is no function");
+  return std::nullopt;
 }
 
 Dim from_terms(Dim::Poly terms) {
