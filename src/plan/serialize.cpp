@@ -153,7 +153,7 @@ void put_program(ByteWriter& out, const task::Program& program) {
   out.put_array<task::SlotId>(program.outputs);
   put_texts(out, program.parametric.symbols);
   out.put_array<int64_t>(program.parametric.sample);
-  put_dims(out, program.parametric.expressions);
+  put_dims(out, program.parametric.expressions.dims());
   out.put_array<task::Patch>(program.parametric.patches);
 }
 
@@ -220,7 +220,7 @@ Result<task::Program> get_program(ByteReader& in) {
   program.outputs = TRY(in.get_array<task::SlotId>());
   program.parametric.symbols = TRY(get_texts(in));
   program.parametric.sample = TRY(in.get_array<int64_t>());
-  program.parametric.expressions = TRY(get_dims(in));
+  program.parametric.expressions = DimTable(TRY(get_dims(in)), program.parametric.symbols);
   program.parametric.patches = TRY(in.get_array<task::Patch>());
   if (program.n_counters > program.records.size())
     return error(Code::kCorrupt, program.n_counters, " counters for ", program.records.size(),
@@ -310,8 +310,8 @@ void put_names(ByteWriter& out, const Plan& plan) {
   put_texts(out, plan.program_names);
   out.put(static_cast<uint32_t>(plan.programs.size()));
   for (const task::Program& program : plan.programs) {
-    put_texts(out, program.slot_names);
-    put_texts(out, program.op_names);
+    put_texts(out, program.slot_names.list());
+    put_texts(out, program.op_names.list());
   }
   put_texts(out, plan.reports);
 }

@@ -4,7 +4,7 @@
 #include <limits>
 #include <map>
 
-#include "task/program.h"
+#include "task/happens_before.h"
 
 namespace tw::task {
 namespace {
@@ -24,18 +24,21 @@ Result<int64_t> evaluate(const Dim& dim, const std::vector<std::string>& symbols
 /// Collects expressions without repeats, and the patches that name them.
 class PatchTable {
  public:
-  explicit PatchTable(Parametric& table) : table_(table) {}
-
   void add(SlotId slot, Patch::Field field, size_t dim, const Dim& expression) {
     if (expression.is_constant()) return;
     const auto [it, inserted] =
-        known_.try_emplace(to_string(expression), static_cast<uint32_t>(table_.expressions.size()));
-    if (inserted) table_.expressions.push_back(expression);
-    table_.patches.push_back({field, static_cast<uint8_t>(dim), slot, it->second});
+        known_.try_emplace(to_string(expression), static_cast<uint32_t>(expressions_.size()));
+    if (inserted) expressions_.push_back(expression);
+    patches_.push_back({field, static_cast<uint8_t>(dim), slot, it->second});
+  }
+  void move_into(Parametric& table) && {
+    table.expressions = DimTable(std::move(expressions_), table.symbols);
+    table.patches = std::move(patches_);
   }
 
  private:
-  Parametric& table_;
+  std::vector<Dim> expressions_;
+  std::vector<Patch> patches_;
   std::map<std::string, uint32_t> known_;
 };
 
@@ -57,9 +60,7 @@ void set_field(SlotInfo& slot, const Patch& patch, int64_t value) {
 }
 
 Result<void> apply_patches(Program& program, const Values& values) {
-  std::vector<int64_t> numbers;
-  for (const Dim& expression : program.parametric.expressions)
-    numbers.push_back(TRY(evaluate(expression, program.parametric.symbols, values)));
+  const std::vector<int64_t> numbers = TRY(program.parametric.expressions.evaluate(values));
   for (const Patch& patch : program.parametric.patches) {
     const int64_t value = numbers[patch.expression];
     if (patch.field == Patch::Field::kDim && value < 0)
@@ -71,7 +72,7 @@ Result<void> apply_patches(Program& program, const Values& values) {
 }
 
 void make_slots(const Draft& draft, Program& program) {
-  PatchTable patches(program.parametric);
+  PatchTable patches;
   for (size_t i = 0; i < draft.slots.size(); ++i) {
     const Draft::Slot& from = draft.slots[i];
     SlotInfo slot = from.info;
@@ -94,6 +95,7 @@ void make_slots(const Draft& draft, Program& program) {
     program.slots.push_back(slot);
     program.slot_names.push_back(from.name);
   }
+  std::move(patches).move_into(program.parametric);
 }
 
 /// A queue for each whole op: behind its latest producer when that is the last of its queue, else
@@ -104,8 +106,10 @@ std::vector<uint32_t> assign_queues(const Program& program, const std::vector<Re
   std::vector<uint32_t> queue_of(ops.size(), 0);
   for (size_t i = 0; i < ops.size(); ++i) {
     int64_t best = -1;
-    for (const Operand& operand : operands(ops[i])) {
-      const int64_t producer = writer[index(program.slot(operand.slot).root)];
+    const std::span<const Role> roles = operand_roles(ops[i].kind);
+    for (const SlotId id : ops[i].operands) {
+      if (id == kNoSlot) continue;
+      const int64_t producer = writer[index(program.slot(id).root)];
       if (producer > best && tail[queue_of[static_cast<size_t>(producer)]] == producer)
         best = producer;
     }
@@ -113,9 +117,9 @@ std::vector<uint32_t> assign_queues(const Program& program, const std::vector<Re
         static_cast<uint32_t>(std::min_element(tail.begin(), tail.end()) - tail.begin());
     queue_of[i] = best >= 0 ? queue_of[static_cast<size_t>(best)] : shortest;
     tail[queue_of[i]] = static_cast<int64_t>(i);
-    for (const Operand& operand : operands(ops[i]))
-      if (operand.mode != Mode::kRead)
-        writer[index(program.slot(operand.slot).root)] = static_cast<int64_t>(i);
+    for (size_t o = 0; o < roles.size(); ++o)
+      if (ops[i].operands[o] != kNoSlot && roles[o].mode != Mode::kRead)
+        writer[index(program.slot(ops[i].operands[o]).root)] = static_cast<int64_t>(i);
   }
   return queue_of;
 }
@@ -137,8 +141,11 @@ void deal(Program& program, const std::vector<Record>& records,
 }
 
 Result<int64_t> tile_count(const Record& record, const Program& program, size_t op) {
-  TRY(validate(record, program.slots, program.side)
-          .in(op < program.op_names.size() ? program.op_names[op] : "task"));
+  Result<void> sound = validate(record, program.slots, program.side);
+  if (!sound.ok())
+    return std::move(sound)
+        .in(op < program.op_names.size() ? program.op_names[op] : "task")
+        .error();
   const int64_t tiles = n_tiles(record, program.slots);
   if (tiles > std::numeric_limits<uint32_t>::max())
     return error(Code::kUnsupported, "an op of ", tiles, " tiles, at most 2^32 are supported");
@@ -225,9 +232,9 @@ Result<Program> instantiate(const Program& program, const std::vector<int64_t>& 
   made.parametric.sample = symbol_values;
   TRY(apply_patches(made, symbol_values));
   std::vector<Record> ops;
-  for (const Record& record : program.records)
-    if (record.kind != Tasks::number_of<JoinTask>()) ops.push_back(record);
-  std::sort(ops.begin(), ops.end(), [](const Record& a, const Record& b) { return a.seq < b.seq; });
+  ops.reserve(program.records.size());
+  for (const uint32_t r : seq_order(program))
+    if (program.records[r].kind != Tasks::number_of<JoinTask>()) ops.push_back(program.records[r]);
   const Queue& queue = program.queues.front();
   TRY(schedule_whole(made, std::move(ops), static_cast<uint32_t>(program.queues.size()),
                      queue.kind));
@@ -250,8 +257,9 @@ Result<std::vector<int64_t>> bind_symbols(
        table.patches) {  // bare symbols first, so that every expression can be checked afterwards
     if (patch.field != Patch::Field::kDim) continue;
     const auto input = std::find(program.inputs.begin(), program.inputs.end(), patch.slot);
+    if (input == program.inputs.end()) continue;
     const auto symbol = table.expressions[patch.expression].as_symbol();
-    if (input == program.inputs.end() || !symbol) continue;
+    if (!symbol) continue;
     const Dims& dims = input_dims[static_cast<size_t>(input - program.inputs.begin())];
     const auto s = static_cast<size_t>(
         std::find(table.symbols.begin(), table.symbols.end(), *symbol) - table.symbols.begin());

@@ -6,7 +6,16 @@
 namespace tw::task {
 
 std::vector<uint32_t> seq_order(const Program& program) {
-  std::vector<uint32_t> order(program.records.size());
+  // Sound programs number their records 0, 1, 2 ...; what is not yet proved may be numbered anyhow.
+  constexpr uint32_t kNone = 0xffffffffU;
+  std::vector<uint32_t> order(program.records.size(), kNone);
+  bool numbered = true;
+  for (uint32_t r = 0; r < order.size() && numbered; ++r) {
+    const uint32_t seq = program.records[r].seq;
+    numbered = seq < order.size() && order[seq] == kNone;
+    if (numbered) order[seq] = r;
+  }
+  if (numbered) return order;
   std::iota(order.begin(), order.end(), 0U);
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
     return program.records[a].seq < program.records[b].seq;
@@ -38,18 +47,11 @@ class OrderBuilder {
       : program_(program),
         order_(order),
         clocks_(make_clocks(program)),
-        signalers_(program.n_counters),
-        finished_(program.n_counters) {}
+        first_sender_(size_t{program.n_counters} + 1, 0),
+        finished_(program.n_counters, clocks_.n_queues()) {}
 
   Result<Clocks> run() {
-    for (const uint32_t r : order_) {
-      const uint32_t counter = program_.records[r].signal;
-      if (counter == kNoCounter) continue;
-      if (counter >= program_.n_counters)
-        return error(Code::kCorrupt, describe_task(program_, r), ": signals counter ", counter,
-                     " of ", program_.n_counters);
-      signalers_[counter].push_back(r);
-    }
+    TRY(find_senders());
     std::vector<uint32_t> last_in_queue(clocks_.n_queues(), kNone);
     for (const uint32_t r : order_) {
       uint32_t& previous = last_in_queue[clocks_.position(r).queue];
@@ -59,8 +61,10 @@ class OrderBuilder {
       if (record.n_waits > kMaxWaits)
         return error(Code::kCorrupt, describe_task(program_, r), ": ", record.n_waits,
                      " waits, at most ", kMaxWaits);
-      for (size_t w = 0; w < record.n_waits; ++w)
-        TRY(join_wait(r, record.waits[w]).in(describe_task(program_, r)));
+      for (size_t w = 0; w < record.n_waits; ++w) {
+        Result<void> joined = join_wait(r, record.waits[w]);
+        if (!joined.ok()) return std::move(joined).in(describe_task(program_, r)).error();
+      }
     }
     return std::move(clocks_);
   }
@@ -68,13 +72,39 @@ class OrderBuilder {
  private:
   static constexpr uint32_t kNone = 0xffffffffU;
 
+  Result<void> find_senders() {
+    for (const uint32_t r : order_) {
+      const uint32_t counter = program_.records[r].signal;
+      if (counter == kNoCounter) continue;
+      if (counter >= program_.n_counters)
+        return error(Code::kCorrupt, describe_task(program_, r), ": signals counter ", counter,
+                     " of ", program_.n_counters);
+      ++first_sender_[counter + 1];
+    }
+    for (size_t c = 1; c < first_sender_.size(); ++c) first_sender_[c] += first_sender_[c - 1];
+    senders_.resize(first_sender_.back());
+    std::vector<uint32_t> next = first_sender_;
+    for (const uint32_t r : order_)
+      if (program_.records[r].signal != kNoCounter)
+        senders_[next[program_.records[r].signal]++] = r;
+    return {};
+  }
+
+  /// The records that signal a counter, by seq.
+  std::span<const uint32_t> senders_of(uint32_t counter) const {
+    return std::span(senders_).subspan(first_sender_[counter],
+                                       first_sender_[counter + 1] - first_sender_[counter]);
+  }
+
   Result<void> join_wait(uint32_t r, const Wait& wait) {
     if (wait.counter >= program_.n_counters)
       return error(Code::kCorrupt, "waits for counter ", wait.counter, " of ", program_.n_counters);
-    const std::vector<uint32_t>& senders = signalers_[wait.counter];
+    const std::span<const uint32_t> senders = senders_of(wait.counter);
     const uint32_t seq = program_.records[r].seq;
-    const auto lower = std::count_if(senders.begin(), senders.end(),
-                                     [&](uint32_t s) { return program_.records[s].seq < seq; });
+    const auto lower =
+        std::partition_point(senders.begin(), senders.end(),
+                             [&](uint32_t s) { return program_.records[s].seq < seq; }) -
+        senders.begin();
     if (wait.target < 1 || wait.target > lower)
       return error(Code::kCorrupt, "waits for ", wait.target, " signals of counter ", wait.counter,
                    ", only ", lower, " come before it");
@@ -85,19 +115,16 @@ class OrderBuilder {
           clocks_.join_finished(clock, s);
       return {};
     }
-    std::vector<uint32_t>& joined =
-        finished_[wait.counter];  // many records wait for the same counter: joined once
-    if (joined.empty()) {
-      joined.assign(clocks_.n_queues(), 0);
-      for (const uint32_t s : senders) clocks_.join_finished(joined.data(), s);
-    }
-    for (size_t q = 0; q < joined.size(); ++q) clock[q] = std::max(clock[q], joined[q]);
+    // Many records wait for the same counter: its signals are joined once.
+    clocks_.join(clock, finished_.get(wait.counter, [&](uint32_t* joined) {
+      for (const uint32_t s : senders) clocks_.join_finished(joined, s);
+    }));
     return {};
   }
 
   /// A signal is sure to be among any `target` of them when fewer than `target` remain once it and
   /// all that need it are missing.
-  bool surely_among(uint32_t signaler, const std::vector<uint32_t>& senders, int32_t target) const {
+  bool surely_among(uint32_t signaler, std::span<const uint32_t> senders, int32_t target) const {
     int32_t others = 0;
     for (const uint32_t other : senders)
       if (other != signaler && !clocks_.ordered(signaler, other)) ++others;
@@ -107,9 +134,9 @@ class OrderBuilder {
   const Program& program_;
   const std::vector<uint32_t>& order_;
   Clocks clocks_;
-  std::vector<std::vector<uint32_t>> signalers_;
-  std::vector<std::vector<uint32_t>>
-      finished_;  // clock of all signals of a counter; empty until asked for
+  std::vector<uint32_t> senders_;       // by counter, then by seq
+  std::vector<uint32_t> first_sender_;  // by counter; one more at the end
+  LazyClocks finished_;                 // of all signals of a counter
 };
 
 }  // namespace

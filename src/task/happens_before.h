@@ -30,10 +30,13 @@ class Clocks {
   bool ordered(size_t before, size_t after) const {
     return clock(after)[positions_[before].queue] > positions_[before].place;
   }
+  /// Raises `into` to what `from` knows.
+  void join(uint32_t* into, const uint32_t* from) const {
+    for (size_t q = 0; q < n_queues_; ++q) into[q] = into[q] > from[q] ? into[q] : from[q];
+  }
   /// What is known when `source` is over becomes known to `into`.
   void join_finished(uint32_t* into, size_t source) const {
-    const uint32_t* from = clock(source);
-    for (size_t q = 0; q < n_queues_; ++q) into[q] = into[q] > from[q] ? into[q] : from[q];
+    join(into, clock(source));
     const Position at = positions_[source];
     if (into[at.queue] < at.place + 1) into[at.queue] = at.place + 1;
   }
@@ -42,6 +45,29 @@ class Clocks {
   size_t n_queues_;
   std::vector<uint32_t> clocks_;
   std::vector<Position> positions_;
+};
+
+/// A clock a key, made when it is first asked for: what is known when all tasks of a group are
+/// over.
+class LazyClocks {
+ public:
+  LazyClocks(size_t n_keys, size_t n_queues) : n_queues_(n_queues), row_of_(n_keys, kNone) {}
+
+  /// The clock of `key`; `fill(clock)` raises a new one from zeros. Valid until the next call.
+  template <class Fill>
+  const uint32_t* get(size_t key, Fill&& fill) {
+    uint32_t& row = row_of_[key];
+    if (row != kNone) return &clocks_[row * n_queues_];
+    row = static_cast<uint32_t>(clocks_.size() / n_queues_);
+    clocks_.resize(clocks_.size() + n_queues_, 0);
+    fill(&clocks_[row * n_queues_]);
+    return &clocks_[row * n_queues_];
+  }
+
+ private:
+  static constexpr uint32_t kNone = 0xffffffffU;
+  size_t n_queues_;
+  std::vector<uint32_t> row_of_, clocks_;
 };
 
 /// Record indices by ascending seq.

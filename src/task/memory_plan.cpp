@@ -43,12 +43,12 @@ std::vector<Life> life_times(const Program& program) {
 
 /// The lowest offset at which `life` meets no placed neighbour that is alive with it. `placed` is
 /// ordered by offset.
-int64_t lowest_gap(const std::vector<const Life*>& placed, const Life& life) {
+int64_t lowest_gap(const std::vector<Life>& placed, const Life& life) {
   int64_t offset = 0;
-  for (const Life* other : placed) {
-    if (other->last < life.first || other->first > life.last) continue;
-    if (other->offset >= offset + life.bytes) break;
-    offset = std::max(offset, other->offset + other->bytes);
+  for (const Life& other : placed) {
+    if (other.last < life.first || other.first > life.last) continue;
+    if (other.offset >= offset + life.bytes) break;
+    offset = std::max(offset, other.offset + other.bytes);
   }
   return offset;
 }
@@ -57,23 +57,22 @@ int64_t lowest_gap(const std::vector<const Life*>& placed, const Life& life) {
 
 Result<void> plan_memory(Program& program) {
   std::vector<Life> lives = life_times(program);
-  std::vector<Life*> order;
-  for (Life& life : lives) order.push_back(&life);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const Life* a, const Life* b) { return a->bytes > b->bytes; });
-  std::vector<const Life*> placed;
+  std::stable_sort(lives.begin(), lives.end(),
+                   [](const Life& a, const Life& b) { return a.bytes > b.bytes; });
+  std::vector<Life> placed;  // by offset
+  placed.reserve(lives.size());
   program.arena_bytes = 0;
-  for (Life* life : order) {
-    life->offset = lowest_gap(placed, *life);
+  for (Life& life : lives) {
+    life.offset = lowest_gap(placed, life);
     int64_t end = 0;
-    if (__builtin_add_overflow(life->offset, life->bytes, &end))
+    if (__builtin_add_overflow(life.offset, life.bytes, &end))
       return error(Code::kOutOfMemory, "the arena passes 2^63 bytes");
     program.arena_bytes = std::max(program.arena_bytes, end);
     const auto at =
         std::upper_bound(placed.begin(), placed.end(), life,
-                         [](const Life* a, const Life* b) { return a->offset < b->offset; });
+                         [](const Life& a, const Life& b) { return a.offset < b.offset; });
     placed.insert(at, life);
-    program.slots[index(life->root)].offset_bytes = life->offset;
+    program.slots[index(life.root)].offset_bytes = life.offset;
   }
   return {};
 }

@@ -69,7 +69,7 @@ Lane lane_of(DType dtype) {
 std::string_view point_op_name(PointOp op) { return kOps[static_cast<size_t>(op)].name; }
 int arity(PointOp op) { return kOps[static_cast<size_t>(op)].arity; }
 
-Result<void> validate(const PointProgram& program, std::span<const Lane> input_lanes) {
+Result<void> validate(const PointView& program, std::span<const Lane> input_lanes) {
   if (program.n_inputs != input_lanes.size())
     return error(Code::kCorrupt, "program takes ", program.n_inputs, " inputs, the task has ",
                  input_lanes.size());
@@ -132,14 +132,16 @@ void append_bytes(const PointProgram& program, std::vector<std::byte>& side) {
   for (const PointInstr& instr : program.code) put(side, instr);
 }
 
-Result<PointProgram> read_point_program(std::span<const std::byte> side, uint32_t offset) {
+Result<PointView> view_point_program(std::span<const std::byte> side, uint32_t offset) {
   const auto fits = [&](size_t at, size_t bytes) {
     return at <= side.size() && side.size() - at >= bytes;
   };
   if (offset % 8 != 0 || !fits(offset, 8))
     return error(Code::kCorrupt, "elementwise program at ", offset,
                  " lies outside the side table of ", side.size(), " bytes");
-  PointProgram program;
+  CHECK(reinterpret_cast<uintptr_t>(side.data()) % alignof(PointInstr) == 0,
+        "a side table is aligned as its programs are");
+  PointView program;
   program.n_inputs = static_cast<uint8_t>(side[offset]);
   program.n_registers = static_cast<uint8_t>(side[offset + 1]);
   const auto n_outputs = static_cast<uint8_t>(side[offset + 2]);
@@ -149,12 +151,17 @@ Result<PointProgram> read_point_program(std::span<const std::byte> side, uint32_
   if (n_code > 4096 || !fits(code_at, n_code * sizeof(PointInstr)))
     return error(Code::kCorrupt, "elementwise program at ", offset, " of ", n_code,
                  " instructions does not fit the side table");
-  for (size_t i = 0; i < n_outputs; ++i)
-    program.outputs.push_back(static_cast<uint8_t>(side[offset + 8 + i]));
-  program.code.resize(n_code);
-  if (n_code > 0)
-    std::memcpy(program.code.data(), side.data() + code_at, n_code * sizeof(PointInstr));
+  program.outputs = {reinterpret_cast<const uint8_t*>(side.data() + offset + 8), n_outputs};
+  program.code = {reinterpret_cast<const PointInstr*>(side.data() + code_at), n_code};
   return program;
+}
+
+Result<PointProgram> read_point_program(std::span<const std::byte> side, uint32_t offset) {
+  const PointView view = TRY(view_point_program(side, offset));
+  return PointProgram{view.n_inputs,
+                      view.n_registers,
+                      {view.outputs.begin(), view.outputs.end()},
+                      {view.code.begin(), view.code.end()}};
 }
 
 }  // namespace tw::task

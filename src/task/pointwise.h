@@ -127,11 +127,20 @@ static_assert(sizeof(PointInstr) == 16);
 
 inline constexpr int kMaxPointRegisters = 32;
 
+/// A program where it lies: in a plan's side table or in a PointProgram, which outlives this.
+struct PointView {
+  uint8_t n_inputs = 0;
+  uint8_t n_registers = 0;
+  std::span<const uint8_t> outputs;  // the registers stored, in the order of the task's outputs
+  std::span<const PointInstr> code;
+};
+
 struct PointProgram {
   uint8_t n_inputs = 0;
   uint8_t n_registers = 0;
-  std::vector<uint8_t> outputs;  // the registers stored, in the order of the task's outputs
+  std::vector<uint8_t> outputs;
   std::vector<PointInstr> code;
+  PointView view() const { return {n_inputs, n_registers, outputs, code}; }
 };
 
 /// "n_inputs=2 out=3 ; r2 = add.f32 r0 r1 ; r3 = relu.f32 r2".
@@ -140,10 +149,15 @@ std::string_view point_op_name(PointOp op);
 /// How many register operands the op reads.
 int arity(PointOp op);
 /// Registers in range and written before read, known ops and lanes that agree.
-Result<void> validate(const PointProgram& program, std::span<const Lane> input_lanes);
+Result<void> validate(const PointView& program, std::span<const Lane> input_lanes);
+inline Result<void> validate(const PointProgram& program, std::span<const Lane> input_lanes) {
+  return validate(program.view(), input_lanes);
+}
 
-/// The bytes of a program in a plan's side table, and back.
+/// The bytes of a program in a plan's side table, and back. The table stands at a multiple of eight
+/// bytes in memory.
 void append_bytes(const PointProgram& program, std::vector<std::byte>& side);
+Result<PointView> view_point_program(std::span<const std::byte> side, uint32_t offset);
 Result<PointProgram> read_point_program(std::span<const std::byte> side, uint32_t offset);
 
 }  // namespace tw::task

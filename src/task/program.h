@@ -3,10 +3,11 @@
 // expressions that make it anew for other sizes.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "base/dim.h"
+#include "base/dim_table.h"
 #include "task/record.h"
 
 namespace tw::task {
@@ -45,8 +46,25 @@ struct Patch {
 struct Parametric {
   std::vector<std::string> symbols;
   std::vector<int64_t> sample;  // the values that the concrete records were made with
-  std::vector<Dim> expressions;
+  DimTable expressions;
   std::vector<Patch> patches;
+};
+
+/// A list of names that copies of a program share; a copy of its own is made before it changes.
+class Names {
+ public:
+  Names() = default;
+  Names(std::vector<std::string> names)  // NOLINT(google-explicit-constructor)
+      : list_(std::make_shared<std::vector<std::string>>(std::move(names))) {}
+  Names(std::initializer_list<std::string> names) : Names(std::vector<std::string>(names)) {}
+
+  const std::vector<std::string>& list() const;
+  size_t size() const { return list_ ? list_->size() : 0; }
+  const std::string& operator[](size_t i) const { return (*list_)[i]; }
+  void push_back(std::string name);
+
+ private:
+  std::shared_ptr<std::vector<std::string>> list_;
 };
 
 struct Program {
@@ -61,8 +79,8 @@ struct Program {
   Parametric parametric;  // no symbols: the program is as it is
 
   // Names may be stripped; nothing that runs reads them.
-  std::vector<std::string> slot_names;
-  std::vector<std::string> op_names;  // Record::op indexes this
+  Names slot_names;
+  Names op_names;  // Record::op indexes this
 
   const SlotInfo& slot(SlotId id) const { return slots[index(id)]; }
   bool is_parametric() const { return !parametric.symbols.empty(); }

@@ -74,6 +74,20 @@ TEST(Instantiate, NegativeSizesAreRefused) {
   EXPECT_FALSE(instantiate(program, {3}).ok());
 }
 
+TEST(Instantiate, OpNumbersAreNamesAndMayBeAnything) {
+  Program program = diamond_program(8);
+  program.records.front().op = 0xffffffffU;
+  EXPECT_TRUE(instantiate(program, {100}).ok());
+}
+
+TEST(Names, ACopyThatGrowsLeavesTheOtherAsItWas) {
+  Names names{"a"};
+  Names copy = names;
+  copy.push_back("b");
+  EXPECT_EQ(names.size(), 1U);
+  EXPECT_EQ(copy[1], "b");
+}
+
 TEST(BindSymbols, AWrongDimNamesTheInputAndWhatWasExpected) {
   const Program program = diamond_program(8);
   EXPECT_EQ(value_or_fail(bind_symbols(program, {Dims{5, 64}}, {})), std::vector<int64_t>{5});
@@ -92,6 +106,20 @@ TEST(Region, ViewsOfOneStorageAreComparedExactly) {
   b.emit(CopyTask{{z}, {right}}, "right");
   EXPECT_TRUE(verify(value_or_fail(build_program(b.draft, {}, {}, {})))
                   .ok());  // two halves, every element once
+}
+
+TEST(Region, AViewThatMeetsAnElementTwiceProvesNoWrites) {
+  DraftBuilder b;
+  const SlotId root = b.output({Dim(7)}, "y");
+  const SlotId windows = b.view(root, {Dim(3), Dim(5)}, {Dim(1), Dim(1)}, Dim(0));
+  b.emit(CopyTask{{b.input({Dim(3), Dim(5)}, "x")}, {windows}}, "windows");
+  EXPECT_FALSE(build_program(b.draft, {}, {}, {}).ok());
+}
+
+TEST(Verify, StridesWhoseReachPassesTheNumbersAreRefused) {
+  Program program = diamond_program(8);
+  program.slots[index(program.inputs[0])].strides[0] = int64_t{1} << 60;
+  EXPECT_EQ(verify(program).error().message, "'x': its strides reach past 2^63 bytes");
 }
 
 TEST(Verify, AnOutputThatIsNotWrittenInFullIsRefused) {

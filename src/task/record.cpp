@@ -11,6 +11,24 @@ constexpr std::array<std::string_view, sizeof...(Kinds)> names(TaskList<Kinds...
 }
 constexpr auto kNames = names(Tasks{});
 
+using Roles = FixedList<Role, kMaxOperands>;
+
+template <class Task>
+constexpr Roles roles_of() {
+  Roles roles;
+  const Task task;
+  detail::for_each_operand(task, [&](const char* name, const auto& operand) {
+    roles.push_back({name, detail::OperandRole<std::remove_cvref_t<decltype(operand)>>::kMode});
+  });
+  return roles;
+}
+template <class... Kinds>
+constexpr std::array<Roles, sizeof...(Kinds)> all_roles(TaskList<Kinds...>) {
+  return {roles_of<Kinds>()...};
+}
+/// By kind: its operands as they stand in a record.
+constexpr auto kRoles = all_roles(Tasks{});
+
 /// Grows the last access to the same slot and mode when the union of both boxes is a box.
 bool merge(Access& into, const Access& next) {
   if (into.slot != next.slot || into.mode != next.mode) return false;
@@ -39,15 +57,17 @@ void add_merged(AccessList& list, size_t first, const Access& access) {
 
 std::string_view kind_name(uint8_t kind) { return kind < kNames.size() ? kNames[kind] : "unknown"; }
 
+std::span<const Role> operand_roles(uint8_t kind) {
+  CHECK(kind < kRoles.size(), "the kind of a checked record is known");
+  return {kRoles[kind].data(), kRoles[kind].size()};
+}
+
 FixedList<Operand, kMaxOperands> operands(const Record& record) {
   FixedList<Operand, kMaxOperands> list;
-  visit(record, [&](const auto& task) {
-    detail::for_each_operand(task, [&](const char* name, const auto& operand) {
-      using Role = detail::OperandRole<std::remove_cvref_t<decltype(operand)>>;
-      if (operand.id != kNoSlot) list.push_back({name, operand.id, Role::kMode});
-    });
-    return 0;
-  });
+  const std::span<const Role> roles = operand_roles(record.kind);
+  for (size_t i = 0; i < roles.size(); ++i)
+    if (record.operands[i] != kNoSlot)
+      list.push_back({roles[i].name, record.operands[i], roles[i].mode});
   return list;
 }
 
@@ -56,11 +76,7 @@ int64_t n_tiles(const Record& record, Slots slots) {
 }
 
 void access(const Record& record, Slots slots, AccessList& list) {
-  const int64_t total = n_tiles(record, slots);
-  if (record.tile_begin == 0 && record.tile_end == total) {
-    // A whole op touches whole operands: the common case, and the quick one. Operands that a tile
-    // does not cover in full (a strided convolution's last rows) make this larger than the union of
-    // tiles, which is safe for reads; outputs are exact.
+  if (is_whole_op(record, n_tiles(record, slots))) {
     for (const Operand& operand : operands(record)) {
       Box box = Box::whole(slots[index(operand.slot)]);
       if (box.count() > 0) list.push_back({operand.slot, operand.mode, std::move(box)});
@@ -69,14 +85,14 @@ void access(const Record& record, Slots slots, AccessList& list) {
   }
   const size_t first = list.size();
   AccessList tile;
-  for (int64_t i = record.tile_begin; i < record.tile_end; ++i) {
-    tile.clear();
-    visit(record, [&](const auto& task) {
+  visit(record, [&](const auto& task) {
+    for (int64_t i = record.tile_begin; i < record.tile_end; ++i) {
+      tile.clear();
       task.access(slots, i, tile);
-      return 0;
-    });
-    for (const Access& one : tile) add_merged(list, first, one);
-  }
+      for (const Access& one : tile) add_merged(list, first, one);
+    }
+    return 0;
+  });
 }
 
 }  // namespace tw::task

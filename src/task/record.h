@@ -83,7 +83,7 @@ struct OperandRole<InOut> {
 
 /// Calls visit(operand) for each In, Out and InOut member in order, arrays element by element.
 template <class Task, class Visit>
-void for_each_operand(Task& task, Visit&& visit) {
+constexpr void for_each_operand(Task& task, Visit&& visit) {
   std::apply(
       [&](const auto&... field) {
         [[maybe_unused]] const auto one = [&](const auto& f) {
@@ -205,6 +205,12 @@ decltype(auto) visit(const Record& record, F&& f) {
 }
 
 std::string_view kind_name(uint8_t kind);
+struct Role {
+  const char* name = nullptr;
+  Mode mode = Mode::kRead;
+};
+/// The operands that a kind can have, as they stand in a record.
+std::span<const Role> operand_roles(uint8_t kind);
 /// Present operands and their roles, in order.
 struct Operand {
   const char* name;
@@ -215,6 +221,12 @@ FixedList<Operand, kMaxOperands> operands(const Record& record);
 /// How many tiles the whole op has, and the boxes that tiles [begin, end) touch, merged an operand.
 int64_t n_tiles(const Record& record, Slots slots);
 void access(const Record& record, Slots slots, AccessList& list);
+/// A record that is its whole op, of `n_tiles` tiles, touches whole operands. Operands that a tile
+/// does not cover in full (a strided convolution's last rows) make this larger than the union of
+/// tiles, which is safe for reads; outputs are exact.
+inline bool is_whole_op(const Record& record, int64_t n_tiles) {
+  return record.tile_begin == 0 && record.tile_end == n_tiles;
+}
 /// A sentence when the kind, operands or fields cannot be meant: unknown kind, missing operand,
 /// wrong rank or dims.
 Result<void> validate(const Record& record, Slots slots, std::span<const std::byte> side);

@@ -126,7 +126,7 @@ class Validator {
 
   Result<void> operator()(const ElementwiseTask& t) const {
     TRY(present({t.y[0].id}));
-    std::vector<Lane> lanes;
+    Lanes lanes;
     for (const In x : t.x) {
       if (x.id == kNoSlot) break;
       TRY(broadcasts(at(x.id), at(t.y[0].id), 0));
@@ -138,14 +138,14 @@ class Validator {
       TRY(same_dims(y.id, t.y[0].id));
       ++n_outputs;
     }
-    const PointProgram program = TRY(read_point_program(side_, t.program));
+    const PointView program = TRY(view_point_program(side_, t.program));
     if (program.outputs.size() != n_outputs)
       return error(Code::kCorrupt, "program has ", program.outputs.size(), " outputs, the task ",
                    n_outputs);
     for (const PointInstr& instr : program.code)
       if (instr.op == PointOp::kIndex && (instr.imm_int < 0 || instr.imm_int >= at(t.y[0].id).rank))
         return error(Code::kCorrupt, "coordinate of axis ", instr.imm_int);
-    return task::validate(program, lanes);
+    return task::validate(program, {lanes.data(), lanes.size()});
   }
 
   Result<void> operator()(const ReduceTask& t) const {
@@ -325,6 +325,7 @@ class Validator {
   }
 
  private:
+  using Lanes = FixedList<Lane, kMaxOperands>;
   const SlotInfo& at(SlotId id) const { return slots_[index(id)]; }
   static Error unknown_kind() { return error(Code::kCorrupt, "unknown variety of the task"); }
 
@@ -335,7 +336,8 @@ class Validator {
   }
 
   Result<void> same_dims(SlotId a, SlotId b) const {
-    if (at(a).shape() == at(b).shape()) return {};
+    const SlotInfo &x = at(a), &y = at(b);
+    if (x.rank == y.rank && std::equal(x.dims, x.dims + x.rank, y.dims)) return {};
     return error(Code::kCorrupt, "operands [", join(at(a).shape(), ","), "] and [",
                  join(at(b).shape(), ","), "] differ");
   }
@@ -378,7 +380,7 @@ class Validator {
 
   Result<void> epilogue(const std::array<In, 7>& extra, const SlotInfo& result,
                         SideOffset offset) const {
-    std::vector<Lane> lanes{lane_of(DType::kF32)};
+    Lanes lanes{lane_of(DType::kF32)};
     for (const In operand : extra) {
       if (operand.id == kNoSlot) break;
       TRY(broadcasts(at(operand.id), result, 0));
@@ -388,10 +390,10 @@ class Validator {
       if (lanes.size() > 1) return error(Code::kCorrupt, "extra operands without a program");
       return {};
     }
-    const PointProgram program = TRY(read_point_program(side_, offset));
+    const PointView program = TRY(view_point_program(side_, offset));
     if (program.outputs.size() != 1)
       return error(Code::kCorrupt, "an epilogue has one output, found ", program.outputs.size());
-    return task::validate(program, lanes);
+    return task::validate(program, {lanes.data(), lanes.size()});
   }
 
   Slots slots_;

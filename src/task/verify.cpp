@@ -15,118 +15,49 @@
 // signals proves only those signals that cannot be missing.
 #include <algorithm>
 #include <limits>
-#include <map>
 
-#include "base/tensor.h"
 #include "task/happens_before.h"
 #include "task/storage_map.h"
+#include "task/verify_slots.h"
 
 namespace tw::task {
 namespace {
-
-/// The bytes that a slot's elements take, from its root's start. Strides and offsets may be any
-/// numbers here, so the sums are exact and what passes 2^63 is cut to it.
-ByteRange exact_range(const SlotInfo& slot) {
-  if (slot.count() == 0) return {};
-  using Wide = __int128;
-  const int64_t element = size_bytes(slot.dtype);
-  Wide low = slot.offset_in_root(), high = low + element;
-  for (int d = 0; d < slot.rank; ++d) {
-    const Wide reach = static_cast<Wide>(slot.dims[d] - 1) * slot.strides[d] * element;
-    (reach < 0 ? low : high) += reach;
-  }
-  constexpr Wide kLeast = std::numeric_limits<int64_t>::min();
-  constexpr Wide kLargest = std::numeric_limits<int64_t>::max();
-  return {static_cast<int64_t>(std::max(low, kLeast)),
-          static_cast<int64_t>(std::min(high, kLargest))};
-}
 
 class Verifier {
  public:
   explicit Verifier(const Program& program) : program_(program), clocks_(0, 1) {}
 
   Result<void> run() {
-    TRY(check_slots());
+    TRY(verify_slots(program_));
     TRY(check_queues());
     TRY(check_records());
     order_ = seq_order(program_);
     clocks_ = TRY(known_order(program_, order_));
     TRY(check_tiles());
-    const StorageMap map(program_, order_);
+    const StorageMap map(program_, order_, n_tiles_);
     for (const uint32_t root : map.roots()) TRY(check_root(map, root));
     TRY(check_reuse(map));
     return check_outputs(map);
   }
 
  private:
-  Result<void> check_slots() const;
   Result<void> check_queues() const;
-  Result<void> check_records() const;
+  Result<void> check_records();
+  Result<void> check_record(const Record& record, int64_t& n_tiles) const;
   Result<void> check_tiles() const;
   Result<void> check_root(const StorageMap& map, uint32_t root) const;
-  Result<void> check_reads(const std::vector<Touch>& touches, uint32_t root, int64_t total) const;
+  Result<void> check_reads(std::span<const Touch> touches, uint32_t root) const;
   Result<void> check_reuse(const StorageMap& map) const;
   Result<void> check_outputs(const StorageMap& map) const;
 
   std::string task(uint32_t record) const { return describe_task(program_, record); }
-  std::string slot(uint32_t id) const {
-    return id < program_.slot_names.size() && !program_.slot_names[id].empty()
-               ? cat("'", program_.slot_names[id], "'")
-               : cat("slot ", id);
-  }
+  std::string slot(size_t id) const { return describe_slot(program_, id); }
 
   const Program& program_;
+  std::vector<int64_t> n_tiles_;  // by record: of its op
   std::vector<uint32_t> order_;
   Clocks clocks_;
 };
-
-Result<void> Verifier::check_slots() const {
-  for (size_t i = 0; i < program_.slots.size(); ++i) {
-    const SlotInfo& s = program_.slots[i];
-    const auto fail = [&](const auto&... why) {
-      return error(Code::kCorrupt, slot(static_cast<uint32_t>(i)), ": ", why...);
-    };
-    if (static_cast<int>(s.space) > static_cast<int>(Space::kState) ||
-        static_cast<int>(s.dtype) >= kDTypeCount || s.rank > kMaxRank ||
-        static_cast<int>(s.layout) > static_cast<int>(Layout::kPanels))
-      return fail("unknown space, type, layout or rank");
-    if (index(s.root) >= program_.slots.size())
-      return fail("root ", index(s.root), " is not a slot");
-    const SlotInfo& root = program_.slots[index(s.root)];
-    if (index(root.root) != index(s.root) || s.is_view() == (index(s.root) == i))
-      return fail("is neither storage nor a view of storage");
-    if (s.space != root.space || s.place != root.place || s.immutable() != root.immutable())
-      return fail("differs from its root in space, place or mutability");
-    const Result<int64_t> bytes = checked_bytes(s.dtype, s.shape());
-    if (!bytes.ok()) return fail(bytes.error().message);
-    if (s.layout == Layout::kStrided) {
-      const ByteRange range = exact_range(s);
-      if (range.begin < 0 || range.end > root.storage_bytes)
-        return fail("bytes ", range.begin, " to ", range.end, " lie outside the storage of ",
-                    root.storage_bytes);
-    }
-    // The caller binds exactly the tensor: a root that claims more would reach past it.
-    if ((s.space == Space::kInput || s.space == Space::kOutput) && !s.is_view() &&
-        (s.offset_bytes != 0 || s.storage_bytes > bytes.value()))
-      return fail("claims ", s.storage_bytes, " bytes at ", s.offset_bytes, ", expected ",
-                  bytes.value(), " at 0");
-    const bool bad_space = s.space == Space::kArena && !s.is_view() &&
-                           (s.offset_bytes < 0 || s.offset_bytes % 64 != 0 || s.storage_bytes < 0 ||
-                            s.storage_bytes > program_.arena_bytes ||
-                            s.offset_bytes > program_.arena_bytes - s.storage_bytes);
-    const bool used =
-        bad_space &&
-        std::any_of(program_.records.begin(), program_.records.end(), [&](const Record& r) {
-          return std::any_of(std::begin(r.operands), std::end(r.operands), [&](SlotId id) {
-            return index(id) < program_.slots.size() && index(program_.slot(id).root) == i;
-          });
-        });
-    if (used)
-      return fail("offset ", s.offset_bytes, " and ", s.storage_bytes,
-                  " bytes do not fit the arena of ", program_.arena_bytes);
-  }
-  return {};
-}
 
 Result<void> Verifier::check_queues() const {
   uint32_t next = 0;
@@ -151,19 +82,26 @@ Result<void> Verifier::check_queues() const {
   return {};
 }
 
-Result<void> Verifier::check_records() const {
+Result<void> Verifier::check_records() {
+  n_tiles_.resize(program_.records.size());
   for (uint32_t i = 0; i < program_.records.size(); ++i) {
-    const Record& record = program_.records[i];
-    TRY(validate(record, program_.slots, program_.side).in(task(i)));
-    if (record.tile_begin > record.tile_end || record.tile_end > n_tiles(record, program_.slots))
-      return error(Code::kCorrupt, task(i), ": the op has ", n_tiles(record, program_.slots),
-                   " tiles");
-    for (const Operand& operand : operands(record)) {
-      const SlotInfo& s = program_.slot(operand.slot);
-      if (operand.mode != Mode::kRead && (s.immutable() || s.space == Space::kInput))
-        return error(Code::kCorrupt, task(i), ": writes ",
-                     slot(static_cast<uint32_t>(index(operand.slot))), ", which may only be read");
-    }
+    Result<void> sound = check_record(program_.records[i], n_tiles_[i]);
+    if (!sound.ok()) return std::move(sound).in(task(i));
+  }
+  return {};
+}
+
+Result<void> Verifier::check_record(const Record& record, int64_t& tiles) const {
+  TRY(validate(record, program_.slots, program_.side));
+  tiles = n_tiles(record, program_.slots);
+  if (record.tile_begin > record.tile_end || record.tile_end > tiles)
+    return error(Code::kCorrupt, "the op has ", tiles, " tiles");
+  const std::span<const Role> roles = operand_roles(record.kind);
+  for (size_t i = 0; i < roles.size(); ++i) {
+    const SlotId id = record.operands[i];
+    if (id == kNoSlot || roles[i].mode == Mode::kRead) continue;
+    if (program_.slot(id).immutable() || program_.slot(id).space == Space::kInput)
+      return error(Code::kCorrupt, "writes ", slot(index(id)), ", which may only be read");
   }
   return {};
 }
@@ -171,39 +109,41 @@ Result<void> Verifier::check_records() const {
 Result<void> Verifier::check_tiles() const {
   // Records of one op have equal operands and payload; their ranges must add up to the op's tiles
   // without overlap.
-  std::map<uint32_t, std::vector<std::pair<uint32_t, uint32_t>>> ranges;
-  std::map<uint32_t, uint32_t> first;
-  for (const uint32_t r : order_) {
-    const Record& record = program_.records[r];
-    if (record.kind == Tasks::number_of<JoinTask>()) continue;
-    const auto [it, inserted] = first.try_emplace(record.op, r);
-    const Record& model = program_.records[it->second];
-    if (!inserted && (record.kind != model.kind ||
-                      std::memcmp(record.payload, model.payload, kPayloadBytes) != 0 ||
-                      std::memcmp(record.operands, model.operands, sizeof record.operands) != 0))
-      return error(Code::kCorrupt, task(r), ": differs from ", task(it->second),
-                   ", which is of the same op");
-    ranges[record.op].emplace_back(record.tile_begin, record.tile_end);
-  }
-  for (auto& [op, list] : ranges) {
-    std::sort(list.begin(), list.end());
+  std::vector<uint32_t> by_op;
+  by_op.reserve(order_.size());
+  for (const uint32_t r : order_)
+    if (program_.records[r].kind != Tasks::number_of<JoinTask>()) by_op.push_back(r);
+  const auto before = [&](uint32_t a, uint32_t b) {
+    const Record &x = program_.records[a], &y = program_.records[b];
+    return std::tuple(x.op, x.tile_begin, x.tile_end) < std::tuple(y.op, y.tile_begin, y.tile_end);
+  };
+  if (!std::is_sorted(by_op.begin(), by_op.end(), before))  // whole ops come in their order
+    std::stable_sort(by_op.begin(), by_op.end(), before);
+  for (size_t i = 0; i < by_op.size();) {
+    const uint32_t first = by_op[i];
+    const Record& model = program_.records[first];
     uint32_t next = 0;
-    for (const auto& [begin, end] : list) {
-      if (begin != next)
-        return error(Code::kCorrupt, task(first[op]), ": tile ", next, " of the op is done ",
-                     begin < next ? "twice" : "by no task");
-      next = end;
+    for (; i < by_op.size() && program_.records[by_op[i]].op == model.op; ++i) {
+      const Record& record = program_.records[by_op[i]];
+      if (record.kind != model.kind ||
+          std::memcmp(record.payload, model.payload, kPayloadBytes) != 0 ||
+          std::memcmp(record.operands, model.operands, sizeof record.operands) != 0)
+        return error(Code::kCorrupt, task(by_op[i]), ": differs from ", task(first),
+                     ", which is of the same op");
+      if (record.tile_begin != next)
+        return error(Code::kCorrupt, task(first), ": tile ", next, " of the op is done ",
+                     record.tile_begin < next ? "twice" : "by no task");
+      next = record.tile_end;
     }
-    const int64_t total = n_tiles(program_.records[first[op]], program_.slots);
-    if (next != total)
-      return error(Code::kCorrupt, task(first[op]), ": tiles from ", next, " to ", total,
+    if (next != n_tiles_[first])
+      return error(Code::kCorrupt, task(first), ": tiles from ", next, " to ", n_tiles_[first],
                    " are done by no task");
   }
   return {};
 }
 
 Result<void> Verifier::check_root(const StorageMap& map, uint32_t root) const {
-  const auto& touches = map.touches(root);
+  const std::span<const Touch> touches = map.touches(root);
   const bool written =
       std::any_of(touches.begin(), touches.end(), [](const Touch& t) { return t.writes(); });
   if (!written) {
@@ -237,13 +177,13 @@ Result<void> Verifier::check_root(const StorageMap& map, uint32_t root) const {
         return error(Code::kCorrupt, task(a.record), ": uses elements of ", slot(root), " before ",
                      task(b.record), " writes them");
     }
-  return check_reads(touches, root, map.total(root));
+  return check_reads(touches, root);
 }
 
-Result<void> Verifier::check_reads(const std::vector<Touch>& touches, uint32_t root,
-                                   int64_t total) const {
+Result<void> Verifier::check_reads(std::span<const Touch> touches, uint32_t root) const {
   const Space space = program_.slots[root].space;
   if (space == Space::kInput || space == Space::kWeight || space == Space::kState) return {};
+  const int64_t total = total_elements(program_.slots[root]);
   int64_t written_in_all = 0;
   std::vector<uint32_t> writers(clocks_.n_queues(), 0);  // the last place in each queue that writes
   for (const Touch& t : touches) {
@@ -270,38 +210,48 @@ Result<void> Verifier::check_reads(const std::vector<Touch>& touches, uint32_t r
   return {};
 }
 
-/// When the users of a root run: the last place in each queue that one has, and what is over in
-/// each queue before any of them starts.
-struct Span {
-  std::vector<uint32_t> last, before;
+/// When the users of roots run: by root and queue, the last place that one has, and what is over
+/// before any of them starts.
+class Spans {
+ public:
+  Spans(const StorageMap& map, const Clocks& clocks)
+      : n_queues_(clocks.n_queues()), row_of_(map.roots().empty() ? 0 : map.roots().back() + 1) {
+    last_.resize(map.roots().size() * n_queues_, 0);
+    before_.resize(map.roots().size() * n_queues_, std::numeric_limits<uint32_t>::max());
+    for (size_t row = 0; row < map.roots().size(); ++row) {
+      uint32_t *last = &last_[row * n_queues_], *before = &before_[row * n_queues_];
+      row_of_[map.roots()[row]] = row;
+      for (const Touch& t : map.touches(map.roots()[row])) {
+        const Position at = clocks.position(t.record);
+        const uint32_t* clock = clocks.clock(t.record);
+        last[at.queue] = std::max(last[at.queue], at.place + 1);
+        for (size_t q = 0; q < n_queues_; ++q) before[q] = std::min(before[q], clock[q]);
+      }
+    }
+  }
+
+  /// All users of `earlier` are over before any of `later` starts.
+  bool follows(uint32_t earlier, uint32_t later) const {
+    const uint32_t* last = &last_[row_of_[earlier] * n_queues_];
+    const uint32_t* before = &before_[row_of_[later] * n_queues_];
+    for (size_t q = 0; q < n_queues_; ++q)
+      if (before[q] < last[q]) return false;
+    return true;
+  }
+
+ private:
+  size_t n_queues_;
+  std::vector<size_t> row_of_;  // by root
+  std::vector<uint32_t> last_, before_;
 };
 
 /// Storages that share bytes are used one after the other: all users of one are over before any of
 /// the other starts.
 Result<void> Verifier::check_reuse(const StorageMap& map) const {
-  const size_t n_queues = clocks_.n_queues();
-  std::vector<Span> spans(program_.slots.size());
-  const auto span_of = [&](uint32_t root) -> const Span& {
-    Span& span = spans[root];
-    if (!span.last.empty()) return span;
-    span.last.assign(n_queues, 0);
-    span.before.assign(n_queues, 0xffffffffU);
-    for (const Touch& t : map.touches(root)) {
-      const Position at = clocks_.position(t.record);
-      span.last[at.queue] = std::max(span.last[at.queue], at.place + 1);
-      for (size_t q = 0; q < n_queues; ++q)
-        span.before[q] = std::min(span.before[q], clocks_.clock(t.record)[q]);
-    }
-    return span;
-  };
-  const auto follows = [&](const Span& earlier, const Span& later) {
-    for (size_t q = 0; q < n_queues; ++q)
-      if (later.before[q] < earlier.last[q]) return false;
-    return true;
-  };
+  if (map.overlapping().empty()) return {};
+  const Spans spans(map, clocks_);
   for (const auto& [x, y] : map.overlapping()) {
-    const Span &first = span_of(x), &second = span_of(y);
-    if (follows(first, second) || follows(second, first)) continue;
+    if (spans.follows(x, y) || spans.follows(y, x)) continue;
     return error(Code::kCorrupt, slot(x), " and ", slot(y),
                  " share bytes of the arena and are in use together: ",
                  task(map.touches(x).front().record), " and ", task(map.touches(y).front().record));
@@ -317,8 +267,8 @@ Result<void> Verifier::check_outputs(const StorageMap& map) const {
     for (const Touch& t : map.touches(i))
       if (t.mode == Mode::kWrite && t.region.exact) written += t.region.count();
     if (written != s.count())
-      return error(Code::kCorrupt, "output ", slot(static_cast<uint32_t>(i)), ": ", written, " of ",
-                   s.count(), " elements are written");
+      return error(Code::kCorrupt, "output ", slot(i), ": ", written, " of ", s.count(),
+                   " elements are written");
   }
   return {};
 }

@@ -15,40 +15,79 @@ namespace {
 
 using Index = uint32_t;
 
-/// For each record, the earlier records it must come after, latest first, without repeats.
-std::vector<std::vector<Index>> find_dependencies(const Program& program,
-                                                  const std::vector<Index>& order) {
-  const StorageMap map(program, order);
-  std::vector<std::vector<Index>> deps(program.records.size());
+/// For each record, what it must come after: of each queue, the latest such record. Those before it
+/// in the queue are over with it.
+class Dependencies {
+ public:
+  explicit Dependencies(const Program& program)
+      : program_(program),
+        positions_(make_clocks(program)),
+        places_(program.records.size() * positions_.n_queues(), 0) {}
+
+  void add(Index before, Index after) {
+    const Position at = positions_.position(before);
+    uint32_t& place = places_[after * positions_.n_queues() + at.queue];
+    place = std::max(place, at.place + 1);
+  }
+  /// The records that `r` must come after, latest first.
+  void list(Index r, std::vector<Index>& into) const {
+    into.clear();
+    const uint32_t* places = &places_[r * positions_.n_queues()];
+    for (size_t q = 0; q < positions_.n_queues(); ++q)
+      if (places[q] > 0) into.push_back(program_.queues[q].first + places[q] - 1);
+    std::sort(into.begin(), into.end(),
+              [&](Index a, Index b) { return program_.records[a].seq > program_.records[b].seq; });
+  }
+
+ private:
+  const Program& program_;
+  Clocks positions_;
+  std::vector<uint32_t> places_;  // by record, then queue: the place behind the latest; 0: none
+};
+
+/// A task that writes memory comes after all users of what was there before.
+void add_reuse(const Program& program, const StorageMap& map, Dependencies& deps) {
+  const auto seq = [&](const Touch& touch) { return program.records[touch.record].seq; };
+  std::vector<std::span<const Touch>> users(program.slots.size());
+  for (const Index root : map.roots()) users[root] = map.touches(root);
+  for (auto [x, y] : map.overlapping()) {
+    if (seq(users[x].front()) > seq(users[y].front())) std::swap(x, y);
+    for (const Touch& user : users[y]) {
+      if (!user.writes()) continue;
+      for (const Touch& former : users[x])
+        if (seq(former) < seq(user)) deps.add(former.record, user.record);
+    }
+  }
+}
+
+Dependencies find_dependencies(const Program& program, const std::vector<Index>& order) {
+  std::vector<int64_t> tiles;
+  tiles.reserve(program.records.size());
+  for (const Record& record : program.records) tiles.push_back(n_tiles(record, program.slots));
+  const StorageMap map(program, order, tiles);
+  Dependencies deps(program);
   for (const Index root : map.roots()) {
-    const auto& touches = map.touches(root);
+    const std::span<const Touch> touches = map.touches(root);
     for (size_t later = 1; later < touches.size(); ++later)
       for (size_t earlier = 0; earlier < later; ++earlier) {
         const Touch& a = touches[earlier];
         const Touch& b = touches[later];
-        if (a.record != b.record && (a.writes() || b.writes()) && overlaps(a.region, b.region))
-          deps[b.record].push_back(a.record);
+        if ((a.writes() || b.writes()) && a.record != b.record && overlaps(a.region, b.region))
+          deps.add(a.record, b.record);
       }
   }
-  const auto seq = [&](Index r) { return program.records[r].seq; };
-  for (auto [x, y] : map.overlapping()) {
-    if (seq(map.touches(x).front().record) > seq(map.touches(y).front().record)) std::swap(x, y);
-    for (const Touch& user : map.touches(y))
-      if (user.writes())
-        for (const Touch& former : map.touches(x))
-          if (seq(former.record) < seq(user.record)) deps[user.record].push_back(former.record);
-  }
-  for (auto& list : deps) {
-    std::sort(list.begin(), list.end(), [&](Index a, Index b) { return seq(a) > seq(b); });
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-  }
+  add_reuse(program, map, deps);
   return deps;
 }
 
-/// How the records of each op are grouped: record -> group, and each group's members.
+/// How the records of each op are grouped. Ops are counted in seq order here: Record::op is a name
+/// that may be any number.
 struct Groups {
   std::vector<Index> of_record;
-  std::vector<std::vector<Index>> members;
+  std::vector<Index> first;  // where a group's members begin in seq order; one more at the end
+  std::vector<Index> op;     // which op a group is of
+  size_t count() const { return first.size() - 1; }
+  Index size(Index group) const { return first[group + 1] - first[group]; }
 };
 
 constexpr std::array<uint32_t, 3> kGroupLimits = {0xffffffffU, 4, 1};  // groups an op, by level
@@ -57,63 +96,77 @@ Groups make_groups(const Program& program, const std::vector<Index>& order,
                    const std::vector<uint8_t>& level_of_op) {
   Groups groups;
   groups.of_record.resize(program.records.size());
-  for (size_t begin = 0; begin < order.size();) {
-    const uint32_t op = program.records[order[begin]].op;
+  Index op = 0;
+  for (size_t begin = 0; begin < order.size(); ++op) {
     size_t end = begin;
-    while (end < order.size() && program.records[order[end]].op == op) ++end;
+    while (end < order.size() && program.records[order[end]].op == program.records[order[begin]].op)
+      ++end;
     const size_t n_groups = std::min<size_t>(end - begin, kGroupLimits[level_of_op[op]]);
-    const size_t first = groups.members.size();
-    groups.members.resize(first + n_groups);
+    const size_t before = groups.first.size();
     for (size_t i = begin; i < end; ++i) {
-      const size_t group = first + (i - begin) * n_groups / (end - begin);
+      const size_t group = before + (i - begin) * n_groups / (end - begin);
+      if (group == groups.first.size()) {
+        groups.first.push_back(static_cast<Index>(i));
+        groups.op.push_back(op);
+      }
       groups.of_record[order[i]] = static_cast<Index>(group);
-      groups.members[group].push_back(order[i]);
     }
     begin = end;
   }
+  groups.first.push_back(static_cast<Index>(order.size()));
   return groups;
 }
 
+/// By record: the groups that it waits for.
+struct Waits {
+  struct List {
+    uint32_t first = 0, count = 0;
+  };
+  std::vector<List> of_record;
+  std::vector<Index> groups;
+  std::span<const Index> list(size_t record) const {
+    return std::span(groups).subspan(of_record[record].first, of_record[record].count);
+  }
+};
+
 /// The groups that each record waits for, given a grouping; clocks follow along.
-std::vector<std::vector<Index>> choose_waits(const Program& program,
-                                             const std::vector<Index>& order,
-                                             const std::vector<std::vector<Index>>& deps,
-                                             const Groups& groups) {
+Waits choose_waits(const Program& program, const std::vector<Index>& order,
+                   const Dependencies& deps, const Groups& groups) {
   Clocks clocks = make_clocks(program);
-  std::vector<std::vector<Index>> waits(program.records.size());
-  std::vector<std::vector<uint32_t>> finished(
-      groups.members.size());  // clock of a whole group, made when first needed
-  std::vector<Index> last_in_queue(clocks.n_queues(), 0xffffffffU);
+  Waits waits;
+  waits.of_record.resize(program.records.size());
+  LazyClocks finished(groups.count(), clocks.n_queues());
+  std::vector<Index> last_in_queue(clocks.n_queues(), 0xffffffffU), list;
   for (const Index r : order) {
     uint32_t* clock = clocks.clock(r);
     Index& previous = last_in_queue[clocks.position(r).queue];
     if (previous != 0xffffffffU) clocks.join_finished(clock, previous);
     previous = r;
-    for (const Index dep : deps[r]) {
+    const auto first = static_cast<uint32_t>(waits.groups.size());
+    deps.list(r, list);
+    for (const Index dep : list) {
       if (clocks.ordered(dep, r)) continue;
       const Index group = groups.of_record[dep];
-      waits[r].push_back(group);
-      auto& joined = finished[group];
-      if (joined.empty()) {
-        joined.assign(clocks.n_queues(), 0);
-        for (const Index member : groups.members[group])
-          clocks.join_finished(joined.data(), member);
-      }
-      for (size_t q = 0; q < joined.size(); ++q) clock[q] = std::max(clock[q], joined[q]);
+      waits.groups.push_back(group);
+      clocks.join(clock, finished.get(group, [&](uint32_t* joined) {
+        for (Index m = groups.first[group]; m < groups.first[group + 1]; ++m)
+          clocks.join_finished(joined, order[m]);
+      }));
     }
+    waits.of_record[r] = {first, static_cast<uint32_t>(waits.groups.size()) - first};
   }
   return waits;
 }
 
 /// Raises the level of ops that give some record too many waits. False when nothing could be
 /// raised.
-bool coarsen(const Program& program, const std::vector<std::vector<Index>>& waits,
-             const Groups& groups, std::vector<uint8_t>& level_of_op) {
+bool coarsen(const Waits& waits, const Groups& groups, std::vector<uint8_t>& level_of_op) {
   bool changed = false;
-  for (const auto& list : waits) {
+  for (size_t r = 0; r < waits.of_record.size(); ++r) {
+    const std::span<const Index> list = waits.list(r);
     if (list.size() <= kMaxWaits) continue;
-    std::vector<uint32_t> ops;
-    for (const Index group : list) ops.push_back(program.records[groups.members[group].front()].op);
+    std::vector<Index> ops;
+    for (const Index group : list) ops.push_back(groups.op[group]);
     std::sort(ops.begin(), ops.end());
     for (size_t i = 0; i < ops.size(); ++i) {
       const bool repeated =
@@ -129,12 +182,11 @@ bool coarsen(const Program& program, const std::vector<std::vector<Index>>& wait
 
 /// Writes waits and signals into the records; a record with more than four waits gets join tasks in
 /// front of it.
-void write_waits(Program& program, const std::vector<std::vector<Index>>& waits,
-                 const Groups& groups) {
-  std::vector<uint32_t> counter_of(groups.members.size(), kNoCounter);
+void write_waits(Program& program, const Waits& waits, const Groups& groups) {
+  std::vector<uint32_t> counter_of(groups.count(), kNoCounter);
   program.n_counters = 0;
-  for (const auto& list : waits)
-    for (const Index group : list)
+  for (size_t r = 0; r < program.records.size(); ++r)
+    for (const Index group : waits.list(r))
       if (counter_of[group] == kNoCounter) counter_of[group] = program.n_counters++;
   std::vector<Record> records;
   records.reserve(program.records.size());
@@ -143,13 +195,13 @@ void write_waits(Program& program, const std::vector<std::vector<Index>>& waits,
     for (uint32_t i = queue.first; i < queue.first + queue.count; ++i) {
       Record record = program.records[i];
       record.signal = counter_of[groups.of_record[i]];
-      const auto& list = waits[i];
+      const std::span<const Index> list = waits.list(i);
       size_t at = 0;
       const auto fill = [&](Record& into) {
         into.n_waits = 0;
         for (; at < list.size() && into.n_waits < kMaxWaits; ++at)
           into.waits[into.n_waits++] = {counter_of[list[at]],
-                                        static_cast<int32_t>(groups.members[list[at]].size())};
+                                        static_cast<int32_t>(groups.size(list[at]))};
       };
       while (list.size() - at > kMaxWaits) {
         Record join = encode(JoinTask{});
@@ -181,22 +233,21 @@ void renumber(Program& program) {
 }  // namespace
 
 Result<void> derive_waits(Program& program) {
-  uint32_t n_ops = 0;
   for (Record& record : program.records) {
     record.n_waits = 0;
     record.signal = kNoCounter;
     for (Wait& wait : record.waits) wait = {};
-    n_ops = std::max(n_ops, record.op + 1);
   }
   const std::vector<Index> order = seq_order(program);
-  const auto deps = find_dependencies(program, order);
-  std::vector<uint8_t> level_of_op(n_ops, 0);
+  const Dependencies deps = find_dependencies(program, order);
+  std::vector<uint8_t> level_of_op(order.size(), 0);
   for (;;) {
     const Groups groups = make_groups(program, order, level_of_op);
     const auto waits = choose_waits(program, order, deps, groups);
-    if (coarsen(program, waits, groups, level_of_op)) continue;
+    if (coarsen(waits, groups, level_of_op)) continue;
+    const size_t n_records = program.records.size();
     write_waits(program, waits, groups);
-    renumber(program);
+    if (program.records.size() > n_records) renumber(program);
     return {};
   }
 }

@@ -1,0 +1,117 @@
+#include "task/verify_slots.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/tensor.h"
+
+namespace tw::task {
+namespace {
+
+/// The bytes that the whole slot can touch, from its root's start; nothing when a number on the way
+/// passes 2^63.
+std::optional<ByteRange> checked_range(const SlotInfo& slot) {
+  const int64_t element = size_bytes(slot.dtype);
+  int64_t low = slot.offset_in_root(), high = low;
+  for (int d = 0; d < slot.rank; ++d) {
+    if (slot.dims[d] == 0) return ByteRange{};
+    if (slot.dims[d] == 1) continue;
+    int64_t step = 0;
+    if (__builtin_mul_overflow(slot.strides[d], element, &step) ||
+        __builtin_mul_overflow(step, slot.dims[d] - 1, &step) ||
+        __builtin_add_overflow(step < 0 ? low : high, step, step < 0 ? &low : &high))
+      return std::nullopt;
+  }
+  if (__builtin_add_overflow(high, element, &high)) return std::nullopt;
+  return ByteRange{low, high};
+}
+
+/// checked_bytes() has a value: no dim is negative and the size fits in 63 bits.
+bool has_size(const SlotInfo& slot) {
+  int64_t bytes = size_bytes(slot.dtype);
+  bool empty = false, fits = true;
+  for (int d = 0; d < slot.rank; ++d) {
+    if (slot.dims[d] < 0) return false;
+    empty = empty || slot.dims[d] == 0;
+    fits = fits && !__builtin_mul_overflow(bytes, slot.dims[d], &bytes);
+  }
+  return empty || fits;
+}
+
+/// Some task has an operand on this storage.
+bool is_used(const Program& program, size_t root) {
+  return std::any_of(program.records.begin(), program.records.end(), [&](const Record& r) {
+    return std::any_of(std::begin(r.operands), std::end(r.operands), [&](SlotId id) {
+      return index(id) < program.slots.size() && index(program.slot(id).root) == root;
+    });
+  });
+}
+
+Error wrong(const Program& program, size_t slot, std::string_view why) {
+  return error(Code::kCorrupt, describe_slot(program, slot), ": ", why);
+}
+
+/// What a slot says of itself makes sense.
+Result<void> check_description(const Program& program, size_t i) {
+  const SlotInfo& s = program.slots[i];
+  if (static_cast<int>(s.space) > static_cast<int>(Space::kState) ||
+      static_cast<int>(s.dtype) >= kDTypeCount || s.rank > kMaxRank ||
+      static_cast<int>(s.layout) > static_cast<int>(Layout::kPanels))
+    return wrong(program, i, "unknown space, type, layout or rank");
+  if (index(s.root) >= program.slots.size())
+    return wrong(program, i, cat("root ", index(s.root), " is not a slot"));
+  const SlotInfo& root = program.slots[index(s.root)];
+  if (index(root.root) != index(s.root) || s.is_view() == (index(s.root) == i))
+    return wrong(program, i, "is neither storage nor a view of storage");
+  if (s.space != root.space || s.place != root.place || s.immutable() != root.immutable())
+    return wrong(program, i, "differs from its root in space, place or mutability");
+  if (!has_size(s)) return wrong(program, i, checked_bytes(s.dtype, s.shape()).error().message);
+  return {};
+}
+
+/// A slot lies inside its storage, and storage inside its space.
+Result<void> check_storage(const Program& program, size_t i) {
+  const SlotInfo& s = program.slots[i];
+  const SlotInfo& root = program.slots[index(s.root)];
+  if (s.layout == Layout::kStrided) {
+    const std::optional<ByteRange> range = checked_range(s);
+    if (!range) return wrong(program, i, "its strides reach past 2^63 bytes");
+    if (range->begin < 0 || range->end > root.storage_bytes)
+      return wrong(program, i,
+                   cat("bytes ", range->begin, " to ", range->end, " lie outside the storage of ",
+                       root.storage_bytes));
+  }
+  // The caller binds exactly the tensor: a root that claims more would reach past it.
+  const int64_t bytes = s.count() * size_bytes(s.dtype);
+  if ((s.space == Space::kInput || s.space == Space::kOutput) && !s.is_view() &&
+      (s.offset_bytes != 0 || s.storage_bytes > bytes))
+    return wrong(program, i,
+                 cat("claims ", s.storage_bytes, " bytes at ", s.offset_bytes, ", expected ", bytes,
+                     " at 0"));
+  if (s.space != Space::kArena || s.is_view()) return {};
+  const bool fits = s.offset_bytes >= 0 && s.offset_bytes % 64 == 0 && s.storage_bytes >= 0 &&
+                    s.storage_bytes <= program.arena_bytes &&
+                    s.offset_bytes <= program.arena_bytes - s.storage_bytes;
+  if (fits || !is_used(program, i)) return {};
+  return wrong(program, i,
+               cat("offset ", s.offset_bytes, " and ", s.storage_bytes,
+                   " bytes do not fit the arena of ", program.arena_bytes));
+}
+
+}  // namespace
+
+std::string describe_slot(const Program& program, size_t slot) {
+  return slot < program.slot_names.size() && !program.slot_names[slot].empty()
+             ? cat("'", program.slot_names[slot], "'")
+             : cat("slot ", slot);
+}
+
+Result<void> verify_slots(const Program& program) {
+  for (size_t i = 0; i < program.slots.size(); ++i) {
+    TRY(check_description(program, i));
+    TRY(check_storage(program, i));
+  }
+  return {};
+}
+
+}  // namespace tw::task
