@@ -1,7 +1,10 @@
 #include "backends/cpu/executor.h"
 
-#include <algorithm>
+#include <cstring>
 #include <mutex>
+#include <unordered_map>
+
+#include "task/happens_before.h"
 
 namespace tw::cpu {
 namespace {
@@ -9,18 +12,26 @@ namespace {
 // Waking a thread and fetching its data back costs some microseconds; a chunk is worth that much.
 constexpr int64_t kWorthSharingNs = 4000;
 
-/// Two records with equal keys can share what is prepared.
-std::string prepared_key(const task::Record& record) {
-  std::string key(1, static_cast<char>(record.kind));
-  key.append(reinterpret_cast<const char*>(record.operands), sizeof record.operands);
-  key.append(reinterpret_cast<const char*>(record.payload), sizeof record.payload);
-  return key;
-}
+/// What records have in common that can share what is prepared: kind, operands and payload.
+struct SameTask {
+  size_t operator()(const task::Record* record) const {
+    const auto text = [](const auto& bytes) {
+      return std::string_view(reinterpret_cast<const char*>(bytes), sizeof bytes);
+    };
+    const std::hash<std::string_view> hash;
+    return hash(text(record->operands)) * 31 + hash(text(record->payload)) + record->kind;
+  }
+  bool operator()(const task::Record* a, const task::Record* b) const {
+    return a->kind == b->kind && std::memcmp(a->operands, b->operands, sizeof a->operands) == 0 &&
+           std::memcmp(a->payload, b->payload, sizeof a->payload) == 0;
+  }
+};
+using PreparedTasks = std::unordered_map<const task::Record*, const Prepared*, SameTask, SameTask>;
 
-int64_t min_tiles(const task::Record& record, task::Slots slots) {
+int64_t min_tiles(const task::Record& record, task::Slots slots, int64_t n_tiles) {
   const int64_t total_ns = estimate_ns(record, slots);
-  const int64_t n_tiles = std::max<int64_t>(1, task::n_tiles(record, slots));
-  return std::max<int64_t>(1, n_tiles * kWorthSharingNs / std::max<int64_t>(1, total_ns));
+  return std::max<int64_t>(
+      1, std::max<int64_t>(1, n_tiles) * kWorthSharingNs / std::max<int64_t>(1, total_ns));
 }
 
 /// The error of the lowest tile, whichever thread met it.
@@ -85,25 +96,29 @@ Result<std::unique_ptr<Executor>> Executor::make(
   const std::vector<std::byte*> addresses =
       partial_addresses(program, {.arena = nullptr, .weights = weights, .bound = {}});
   const TaskContext context{program.slots, addresses, program.side, &kernels, nullptr, nullptr};
-  for (const task::Record& record : program.records) {
+  PreparedTasks by_task;
+  executor->steps_.reserve(program.records.size());
+  executor->place_of_.resize(program.records.size());
+  for (const uint32_t r : task::seq_order(program)) {
+    const task::Record& record = program.records[r];
     if (runs && !runs(record)) {
+      executor->place_of_[r] = static_cast<uint32_t>(executor->steps_.size());
       executor->steps_.push_back({&record, nullptr, 1});
       continue;
     }
-    const auto [it, is_new] = executor->prepared_.try_emplace(prepared_key(record));
-    if (is_new) {
-      auto prepared = prepare(record, context);
-      if (!prepared.ok()) return std::move(prepared).in(describe(program, record)).error();
-      it->second = std::move(prepared).take();
+    const int64_t n_tiles = task::n_tiles(record, program.slots);
+    const bool is_whole = task::is_whole_op(record, n_tiles);  // no other record is of this op
+    const auto known = is_whole ? by_task.end() : by_task.find(&record);
+    const Prepared* prepared = known != by_task.end() ? known->second : nullptr;
+    if (known == by_task.end()) {
+      auto made = prepare(record, context);
+      if (!made.ok()) return std::move(made).in(describe(program, record)).error();
+      executor->prepared_.push_back(std::move(made).take());
+      prepared = executor->prepared_.back().get();
+      if (!is_whole) by_task.emplace(&record, prepared);
     }
-    executor->steps_.push_back({&record, it->second.get(), min_tiles(record, program.slots)});
-  }
-  std::sort(executor->steps_.begin(), executor->steps_.end(),
-            [](const Step& a, const Step& b) { return a.record->seq < b.record->seq; });
-  executor->place_of_.resize(program.records.size());
-  for (size_t i = 0; i < executor->steps_.size(); ++i) {
-    const auto record = executor->steps_[i].record - program.records.data();
-    executor->place_of_[static_cast<size_t>(record)] = static_cast<uint32_t>(i);
+    executor->place_of_[r] = static_cast<uint32_t>(executor->steps_.size());
+    executor->steps_.push_back({&record, prepared, min_tiles(record, program.slots, n_tiles)});
   }
   return executor;
 }

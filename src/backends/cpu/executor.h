@@ -3,7 +3,7 @@
 #pragma once
 
 #include <functional>
-#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -78,8 +78,7 @@ class Executor {
   const Kernels& kernels_;
   std::vector<Step> steps_;
   std::vector<uint32_t> place_of_;
-  // By kind, operands and payload: tiles of one op share what was prepared.
-  std::map<std::string, std::unique_ptr<Prepared>> prepared_;
+  std::vector<std::unique_ptr<Prepared>> prepared_;  // tiles of one op share what was prepared
 };
 
 /// Records [first, last), counted in seq order; what they wait for is done.

@@ -51,7 +51,8 @@ struct Usage {
 
 /// Fills what follows from the order of reads and writes.
 void study(PointPlan& plan) {
-  const task::PointProgram& program = plan.program;
+  const task::PointView& program = plan.program;
+  plan.operand_type.reserve(program.code.size());
   std::array<Usage, task::kMaxPointRegisters> usage;
   std::array<DType, task::kMaxPointRegisters> type{};
   size_t last_input_read = 0;
@@ -96,15 +97,15 @@ void study(PointPlan& plan) {
 
 Result<std::unique_ptr<PointPlan>> make_point_plan(std::span<const std::byte> side,
                                                    task::SideOffset offset,
-                                                   std::span<const DType> inputs,
-                                                   std::span<const DType> outputs) {
+                                                   const PointPlan::Types& inputs,
+                                                   const PointPlan::Types& outputs) {
   auto plan = std::make_unique<PointPlan>();
-  plan->program = TRY(task::read_point_program(side, offset));
-  plan->inputs.assign(inputs.begin(), inputs.end());
-  plan->outputs.assign(outputs.begin(), outputs.end());
-  std::vector<Lane> lanes;
+  plan->program = TRY(task::view_point_program(side, offset));
+  plan->inputs = inputs;
+  plan->outputs = outputs;
+  FixedList<Lane, task::kMaxOperands> lanes;
   for (const DType dtype : inputs) lanes.push_back(task::lane_of(dtype));
-  TRY(task::validate(plan->program, lanes));
+  TRY(task::validate(plan->program, {lanes.data(), lanes.size()}));
   if (plan->program.outputs.size() != outputs.size()) {
     return error(Code::kCorrupt, "elementwise program has ", plan->program.outputs.size(),
                  " outputs, the task has ", outputs.size());

@@ -12,10 +12,11 @@
 
 namespace tw::cpu {
 
-/// A decoded program with what the interpreter wants to know of its registers.
+/// A program with what the interpreter wants to know of its registers.
 struct PointPlan : Prepared {
-  task::PointProgram program;
-  std::vector<DType> inputs, outputs;
+  using Types = FixedList<DType, task::kMaxOperands>;
+  task::PointView program;  // in the side table, which outlives the plan
+  Types inputs, outputs;
   /// By register: the lane it has at the end, and whether it is a literal that nothing overwrites.
   std::array<task::Lane, task::kMaxPointRegisters> lane{};
   std::array<bool, task::kMaxPointRegisters> is_literal{};
@@ -24,17 +25,17 @@ struct PointPlan : Prepared {
   /// By output: its register may live in the result itself. That holds when it is written once, in
   /// the lane that the result stores, and after the last read of any input: then a result may also
   /// be one of the inputs.
-  std::vector<bool> in_place;
+  FixedList<bool, task::kMaxOperands> in_place;
   /// By instruction: the type of operand a, which tells u64 from i64.
   std::vector<DType> operand_type;
   bool uses_index = false;
 };
 
-/// Decodes the program at `offset` of the side table for operands of these types.
+/// Studies the program at `offset` of the side table for operands of these types.
 Result<std::unique_ptr<PointPlan>> make_point_plan(std::span<const std::byte> side,
                                                    task::SideOffset offset,
-                                                   std::span<const DType> inputs,
-                                                   std::span<const DType> outputs);
+                                                   const PointPlan::Types& inputs,
+                                                   const PointPlan::Types& outputs);
 
 /// outputs[..] = program(inputs[..]) for every element of `outputs[0].dims`; inputs have been
 /// repeated to these dims. `origin` is the coordinate of the first element, for index instructions.

@@ -4,7 +4,7 @@
 namespace tw::cpu {
 
 Result<PreparedPtr> prepare(const task::ElementwiseTask& task, const TaskContext& context) {
-  std::vector<DType> inputs, outputs;
+  PointPlan::Types inputs, outputs;
   for (const task::In x : task.x) {
     if (x.id != task::kNoSlot) inputs.push_back(context.slot(x.id).dtype);
   }

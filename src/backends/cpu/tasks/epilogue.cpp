@@ -11,11 +11,11 @@ Result<Epilogue> Epilogue::make(const TaskContext& context, task::SideOffset off
   epilogue.sum_type_ = lane == task::Lane::kF32   ? DType::kF32
                        : lane == task::Lane::kF64 ? DType::kF64
                                                   : DType::kI64;
-  std::vector<DType> inputs = {epilogue.sum_type_};
+  PointPlan::Types inputs = {epilogue.sum_type_};
   for (const task::In operand : extra) {
     if (operand.id != task::kNoSlot) inputs.push_back(context.slot(operand.id).dtype);
   }
-  const std::array<DType, 1> outputs = {context.slot(result).dtype};
+  const PointPlan::Types outputs = {context.slot(result).dtype};
   epilogue.plan_ = TRY(make_point_plan(context.side, offset, inputs, outputs));
   return epilogue;
 }
