@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include <array>
+#include <atomic>
 #include <thread>
 
 #include "base/atomic_file.h"
@@ -72,22 +73,30 @@ std::span<const std::byte> chunk(std::span<const std::byte> data, size_t i) {
   return data.subspan(begin, std::min<size_t>(kChunkBytes, data.size() - begin));
 }
 
-/// The first chunk whose checksum is wrong, or nothing. Two threads: reading pages for the first
-/// time is the larger part.
+// Memory is what a checksum waits for; more threads than this gain nothing.
+constexpr size_t kMaxThreads = 8;
+
+/// The first chunk whose checksum is wrong, or nothing. Threads take the next chunk when they are
+/// done with one, so that a thread that starts late or is held up does not hold up the rest.
 std::optional<size_t> find_bad_chunk(std::span<const std::byte> data,
                                      std::span<const uint64_t> expected) {
-  const auto check = [&](size_t first, size_t last) -> std::optional<size_t> {
-    for (size_t i = first; i < last; ++i)
-      if (hash(chunk(data, i)) != expected[i]) return i;
-    return std::nullopt;
+  std::atomic<size_t> next{0}, bad{expected.size()};
+  const auto check = [&] {
+    for (size_t i = next++; i < expected.size(); i = next++) {
+      if (hash(chunk(data, i)) == expected[i]) continue;
+      size_t first = bad.load();
+      while (i < first && !bad.compare_exchange_weak(first, i)) {
+      }
+    }
   };
-  if (expected.size() < 4) return check(0, expected.size());
-  std::optional<size_t> in_second;
-  const size_t middle = expected.size() / 2;
-  std::thread second([&] { in_second = check(middle, expected.size()); });
-  const std::optional<size_t> in_first = check(0, middle);
-  second.join();
-  return in_first ? in_first : in_second;
+  {
+    const size_t n_threads =
+        std::min({size_t{std::thread::hardware_concurrency()}, kMaxThreads, expected.size() / 2});
+    std::vector<std::jthread> others;
+    for (size_t i = 1; i < n_threads; ++i) others.emplace_back(check);
+    check();
+  }
+  return bad < expected.size() ? std::optional(bad.load()) : std::nullopt;
 }
 
 /// Header and tables of a mapped plan, checked.
