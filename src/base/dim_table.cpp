@@ -53,6 +53,7 @@ class Coder {
     std::vector<Product> products;
     for (const Dim::Term& term : dim.terms()) {
       std::vector<uint32_t> factors;
+      factors.reserve(term.atoms.size());
       for (const Dim::AtomRef& atom : term.atoms) factors.push_back(add(*atom));
       products.push_back({term.coefficient, append(body_.factors, factors)});
     }
@@ -101,8 +102,8 @@ DimTable::DimTable(std::vector<Dim> dims, std::vector<std::string> symbols) {
 }
 
 const std::vector<Dim>& DimTable::dims() const {
-  static const std::vector<Dim> kNone;
-  return body_ ? body_->dims : kNone;
+  static const std::vector<Dim> none;
+  return body_ ? body_->dims : none;
 }
 
 std::optional<int64_t> DimTable::Body::sum(const Slice& slice,

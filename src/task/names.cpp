@@ -3,8 +3,8 @@
 namespace tw::task {
 
 const std::vector<std::string>& Names::list() const {
-  static const std::vector<std::string> kNone;
-  return list_ ? *list_ : kNone;
+  static const std::vector<std::string> none;
+  return list_ ? *list_ : none;
 }
 
 void Names::push_back(std::string name) {

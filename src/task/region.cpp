@@ -1,6 +1,7 @@
 #include "task/region.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace tw::task {
 namespace {

@@ -18,8 +18,9 @@ std::vector<std::pair<uint32_t, uint32_t>> find_overlaps(const Program& program,
     if (slot.space == Space::kArena && slot.storage_bytes > 0)
       arena.push_back({slot.offset_bytes, slot.offset_bytes + slot.storage_bytes, root});
   }
-  std::stable_sort(arena.begin(), arena.end(),
-                   [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
+  std::sort(arena.begin(), arena.end(), [](const Extent& a, const Extent& b) {
+    return std::pair(a.begin, a.root) < std::pair(b.begin, b.root);
+  });
   std::vector<std::pair<uint32_t, uint32_t>> pairs;
   for (const Extent& next : arena) {
     std::erase_if(open, [&](const Extent& other) { return other.end <= next.begin; });

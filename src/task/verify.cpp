@@ -15,6 +15,7 @@
 // signals proves only those signals that cannot be missing.
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 #include "task/happens_before.h"
 #include "task/storage_map.h"

@@ -73,11 +73,12 @@ plan::Plan build(const Model& model) {
 /// `n` sets of sizes that differ from each other and from those the program was built at.
 std::vector<Sizes> new_sizes(const task::Program& program, const Model& model, size_t n) {
   std::mt19937_64 random(20261130);
+  const size_t range = std::max<size_t>(128, 2 * n);  // one open size has enough to draw from
   std::vector<Sizes> all{program.parametric.sample};
   while (all.size() <= n) {
     Sizes sizes;
     for (size_t s = 0; s < program.parametric.symbols.size(); ++s)
-      sizes.push_back(model.step * static_cast<int64_t>(1 + random() % 128));
+      sizes.push_back(model.step * static_cast<int64_t>(1 + random() % range));
     if (std::find(all.begin(), all.end(), sizes) == all.end()) all.push_back(sizes);
   }
   all.erase(all.begin());
