@@ -142,7 +142,7 @@ TEST(NormOnDevice, ViewsOffTheAlignmentAreReadByElements) {
   view.offset_bytes = 3 * size_bytes(DType::kF16);
   task.x.id = static_cast<task::SlotId>(net.program.slots.size());
   net.program.slots.push_back(view);
-  net.program.slot_names.emplace_back("view");
+  net.program.slot_names.push_back("view");
   net.memory.emplace_back();
   net.add_task(task);
   expect_same_on_device(net, task.y.id, 4 * tolerance(DType::kF16, 64));

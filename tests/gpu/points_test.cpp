@@ -253,20 +253,26 @@ TEST(PointsOnDevice, IntegersWrapAndTestsAreBool) {
 void expect_casts(DType from, std::span<const DType> to) {
   SCOPED_TRACE(cat(from));
   Net net(58);
-  task::SlotId x = is_float(from) ? add_floats(net, from, 300) : add_integers(net, from);
+  const task::SlotId x = is_float(from) ? add_floats(net, from, 300) : add_integers(net, from);
   const double edges[] = {127.5, -128.5, 255.9, 65520, 3e9, -3e9, 1e19, -1e19, 2e19, 1e300};
   for (size_t i = 0; is_float(from) && i < std::size(edges); ++i)
     net.set(x, {500 + static_cast<int64_t>(i)}, edges[i]);
   const task::SlotId matrix = net.add(DType::kF64, {static_cast<int64_t>(to.size()), kCount});
-  for (size_t i = 0; i < to.size(); ++i) {
+  for (size_t first = 0; first < to.size(); first += 4) {
     task::ElementwiseTask task;
     task.x[0].id = x;
-    task.y[0].id = add_row(net, matrix, static_cast<int64_t>(i));
-    PointInstr cast = instr(PointOp::kCast, task::lane_of(from), 1, 0);
-    cast.dtype = to[i];
-    PointInstr widen = instr(PointOp::kCast, task::lane_of(to[i]), 2, 1);
-    widen.dtype = DType::kF64;
-    task.program = net.add_program(1, {2}, {cast, widen});
+    std::vector<PointInstr> code;
+    std::vector<uint8_t> outputs;
+    for (size_t i = first; i < std::min(to.size(), first + 4); ++i) {
+      const int dst = 1 + 2 * static_cast<int>(i - first);
+      code.push_back(instr(PointOp::kCast, task::lane_of(from), dst, 0));
+      code.back().dtype = to[i];
+      code.push_back(instr(PointOp::kCast, task::lane_of(to[i]), dst + 1, dst));
+      code.back().dtype = DType::kF64;
+      outputs.push_back(static_cast<uint8_t>(dst + 1));
+      task.y[i - first].id = add_row(net, matrix, static_cast<int64_t>(i));
+    }
+    task.program = net.add_program(1, outputs, code);
     net.add_task(task);
   }
   expect_same_on_device(net, matrix, 0);

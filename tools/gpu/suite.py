@@ -2,8 +2,8 @@
 """Everything that needs a GPU, run on a machine that has CUDA 13 and PyTorch and nothing of ours but prebuilt programs.
 
 Checks first: every task on the device against the CPU executor (gpu_tasks_test), every op case against its reference
-in each precision (gpu_ops_test), then whole models against PyTorch in f32. Then times: ours and PyTorch's (the peer) in the same run, on random data, answers checked. Prints tables,
-writes JSON.
+in each precision (gpu_ops_test), then whole models against PyTorch in f32. Then times: ours and PyTorch's (the peer)
+in the same run, on random data, answers checked. Prints tables, writes JSON.
 
   suite.py --bin FOLDER --out FOLDER [--parts tasks,ops,models] [--models bert,resnet,minilm] [--peers eager]
 """

@@ -28,7 +28,6 @@ struct WindowParams {
   long long x_channel;
   long long w_channel;  // of weights that are not packed
   long long w_space[3];
-  int patch_pitch, patch_line;  // bytes of a row and of a line's rows (conv_patch.cuh)
 };
 
 /// c[m, n] = epilogue(alpha * sum_k a[m, k] b[n, k] + bias[n], extra..). Every block computes one

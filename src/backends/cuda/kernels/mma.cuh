@@ -90,13 +90,6 @@ TW_DEVICE float load_shared_4(uint32_t from) {
   return v;
 }
 
-template <class T>
-TW_DEVICE T load_shared_2(uint32_t from) {
-  T v;
-  asm volatile("ld.shared.u16 %0, [%1];" : "=h"(v.bits) : "r"(from) : "memory");
-  return v;
-}
-
 // ---- matrices: every 8x8 matrix is eight rows of 16 bytes; lane l holds bytes 4 * (l % 4).. of
 // row l / 4 ----
 /// Lanes 8i..8i+7 give the addresses of the rows of matrix i.

@@ -33,18 +33,6 @@ Result<ProductOperand> pointwise_rows(const task::ConvTask& task, const task::Sl
   return a;
 }
 
-/// Pixels of two bytes a channel that lie side by side in their rows, and whose channels are too
-/// few for asynchronous copies.
-bool has_patch(const task::SlotInfo& x, const WindowParams& w) {
-  if (size_bytes(x.dtype) != 2 || w.channels % 2 == 0 || w.x_channel != 1 ||
-      w.x_space[2] != w.channels || x.dims[x.rank - 1] != w.channels || w.kernel[0] != 1 ||
-      w.in[0] != 1 || w.pad[0] != 0)
-    return false;
-  WindowParams patch = w;
-  shape_patch(patch, 256);
-  return patch_bytes(patch, 256) <= 40 * 1024 && n_taps(w) * w.channels <= 192;
-}
-
 ProductOperand window_pixels(const task::ConvTask& task, const task::SlotInfo& x,
                              const WindowParams& w) {
   ProductOperand a;
@@ -54,10 +42,6 @@ ProductOperand window_pixels(const task::ConvTask& task, const task::SlotInfo& x
   a.unit = bytes;
   for (int unit = 2 * bytes; unit <= 16 && w.x_channel == 1; unit *= 2)
     if (w.channels * bytes % unit == 0 && pixel_alignment(x) * bytes % unit == 0) a.unit = unit;
-  if (has_patch(x, w)) {
-    a.loader = ProductOperand::Loader::kPatch;
-    return a;
-  }
   // What conv.cuh keeps of a pixel and of a block's taps.
   const bool small = w.kernel[0] <= 7 && w.kernel[1] <= 12 && w.kernel[2] <= 12 &&
                      n_taps(w) * w.channels * bytes / a.unit <= 24 * 1024 / 8;
@@ -94,22 +78,6 @@ int64_t pixel_alignment(const task::SlotInfo& x) {
   for (int d = 0; d + 1 < x.rank; ++d)
     if (x.dims[d] > 1) bytes = std::gcd(bytes, x.strides[d] * size_bytes(x.dtype));
   return bytes / size_bytes(x.dtype);
-}
-
-void shape_patch(WindowParams& w, int tile_rows) {
-  const int pixels = std::min(tile_rows, w.out[2]);
-  const int bytes =
-      ((pixels - 1) * w.stride[2] + (w.kernel[2] - 1) * w.dilation[2] + 1) * w.channels * 2;
-  // Whole pieces of 16 bytes before and behind, and the image's own pitch modulo 16.
-  const auto image_pitch = static_cast<int>((w.dilation[1] * w.x_space[1] * 2 % 16 + 16) % 16);
-  w.patch_pitch = (bytes + 30 + 15) / 16 * 16 + image_pitch;
-  w.patch_line = (w.kernel[1] * w.patch_pitch + 16 + 15) / 16 * 16;
-}
-
-int64_t patch_bytes(const WindowParams& w, int tile_rows) {
-  // A tile that does not begin with a line touches one more.
-  const int64_t lines = 1 + (tile_rows + w.out[2] - 2) / w.out[2];
-  return lines * (w.patch_line + 32) + 16;
 }
 
 Result<WindowParams> window_params(const task::ConvTask& task, const TaskView& view) {

@@ -18,12 +18,6 @@ Result<WindowParams> window_params(const task::ConvTask& task, const TaskView& v
 /// of, in elements; at most 64 bytes.
 int64_t pixel_alignment(const task::SlotInfo& x);
 
-/// For kernels that keep a patch of x (kernels/conv_patch.cuh), tiles of so many pixels: fills
-/// patch_pitch and patch_line.
-void shape_patch(WindowParams& window, int tile_rows);
-/// Its size; shape_patch comes first.
-int64_t patch_bytes(const WindowParams& window, int tile_rows);
-
 Launches launch_depthwise(const task::ConvTask& task, const TaskView& view);
 
 }  // namespace tw::cuda

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "backends/cuda/codegen/wgmma.h"
-#include "backends/cuda/tasks/conv_window.h"
+
 #include "base/cat.h"
 
 namespace tw::cuda {
@@ -21,8 +21,7 @@ std::string loader_type(const ProductOperand& operand, DType dtype, std::string_
       return cat("RowLoader<", type, ", ", levels, ", ", tail);
     case Loader::kWindow:
       return cat("WindowLoader<", type, ", ", operand.unit, ", ", tail);
-    case Loader::kPatch:
-      return cat("PatchLoader<", type, ", ", tail);
+
     case Loader::kStrided:
       return cat("GatherLoader<", type, ", StridedSource<", type, ", ", levels, ">, ",
                  operand.along_rows ? "true" : "false", ", ", tail);
@@ -34,13 +33,9 @@ std::string loader_type(const ProductOperand& operand, DType dtype, std::string_
   return "";
 }
 
-/// Bytes that a block keeps beside the ring for `k_tiles` of K: a table of taps (conv.cuh), or of
-/// offsets and a patch of x (conv_patch.cuh).
-int64_t table_bytes(const ProductOperand& operand, const WindowParams& window, int tile_rows,
-                    int64_t k_tiles) {
-  using Loader = ProductOperand::Loader;
-  if (operand.loader == Loader::kWindow) return k_tiles * (128 / operand.unit) * 8;
-  return operand.loader == Loader::kPatch ? k_tiles * 64 * 4 + patch_bytes(window, tile_rows) : 0;
+/// Bytes of the table of taps that a block keeps beside the ring for `k_tiles` of K (conv.cuh).
+int64_t table_bytes(const ProductOperand& operand, int64_t k_tiles) {
+  return operand.loader == ProductOperand::Loader::kWindow ? k_tiles * (128 / operand.unit) * 8 : 0;
 }
 
 std::string source_of(const Product& product, const EpilogueCode& epilogue,
@@ -53,31 +48,29 @@ std::string source_of(const Product& product, const EpilogueCode& epilogue,
   const int sums = tile.rows * tile.cols / tile.threads() * (slicing == "kSerial" ? 2 : 1);
   const bool crowded = sums > (tensor_cores ? 64 : 32) || (tile.groups && sums > 64) ||
                        product.a.gathers() || product.b.gathers();
-  return cat(
-      "#include \"base.cuh\"\n", epilogue.needs_points ? "#include \"points.cuh\"\n" : "",
-      "#include \"gemm_params.h\"\n#include \"mma.cuh\"\n#include \"epilogue.cuh\"\n"
-      "#include \"gemm_loaders.cuh\"\n",
-      product.a.is_window() || product.b.is_window() ? "#include \"conv.cuh\"\n" : "",
-      product.a.loader == ProductOperand::Loader::kPatch ? "#include \"conv_patch.cuh\"\n" : "",
-      "#include \"gemm.cuh\"\n",
-      tile.groups
-          ? cat(wgmma_step(product.dtype, tile.cols / tile.warps_n), "#include \"wgmma.cuh\"\n")
-          : "",
-      "using Params = GemmParams<", epilogue.extras.size(), ">;\n", epilogue.text,
-      "inline constexpr GemmConfig kConfig{", tile.rows, ", ", tile.cols, ", ", tile.warps_m, ", ",
-      tile.warps_n, ", ", tile.stages, ", Slicing::", slicing, ", ",
-      choice.cluster ? product.n_slices : 1, ", ", product.dims.batch_dims(), ", ", epilogue.vector,
-      "};\nusing Sums = ",
-      tile.groups    ? "GroupSums<"
-      : tensor_cores ? "TensorSums<"
-                     : "PlainSums<",
-      device_type(product.dtype),
-      ", kConfig>;\nusing LoadA = ", loader_type(product.a, product.dtype, "rows"),
-      ";\nusing LoadB = ", loader_type(product.b, product.dtype, "cols"),
-      ";\nextern \"C\" __global__ void __launch_bounds__(", tile.threads(), ", ",
-      crowded ? 1 : tile.blocks,
-      ")\ntw_kernel(const __grid_constant__ Params p) {\n"
-      "  run_gemm<kConfig, Sums, LoadA, LoadB, Epilogue>(p);\n}\n");
+  return cat("#include \"base.cuh\"\n", epilogue.needs_points ? "#include \"points.cuh\"\n" : "",
+             "#include \"gemm_params.h\"\n#include \"mma.cuh\"\n#include \"epilogue.cuh\"\n"
+             "#include \"gemm_loaders.cuh\"\n",
+             product.a.is_window() || product.b.is_window() ? "#include \"conv.cuh\"\n" : "",
+             "#include \"gemm.cuh\"\n",
+             tile.groups ? cat(wgmma_step(product.dtype, tile.cols / tile.warps_n),
+                               "#include \"wgmma.cuh\"\n")
+                         : "",
+             "using Params = GemmParams<", epilogue.extras.size(), ">;\n", epilogue.text,
+             "inline constexpr GemmConfig kConfig{", tile.rows, ", ", tile.cols, ", ", tile.warps_m,
+             ", ", tile.warps_n, ", ", tile.stages, ", Slicing::", slicing, ", ",
+             choice.cluster ? product.n_slices : 1, ", ", product.dims.batch_dims(), ", ",
+             epilogue.vector, "};\nusing Sums = ",
+             tile.groups    ? "GroupSums<"
+             : tensor_cores ? "TensorSums<"
+                            : "PlainSums<",
+             device_type(product.dtype),
+             ", kConfig>;\nusing LoadA = ", loader_type(product.a, product.dtype, "rows"),
+             ";\nusing LoadB = ", loader_type(product.b, product.dtype, "cols"),
+             ";\nextern \"C\" __global__ void __launch_bounds__(", tile.threads(), ", ",
+             crowded ? 1 : tile.blocks,
+             ")\ntw_kernel(const __grid_constant__ Params p) {\n"
+             "  run_gemm<kConfig, Sums, LoadA, LoadB, Epilogue>(p);\n}\n");
 }
 
 Result<void> check_sizes(const Product& product) {
@@ -135,7 +128,6 @@ Result<std::vector<Launch>> launch_product(const TaskView& view, const Product& 
   p.a = product.a.matrix.params;
   p.b = product.b.matrix.params;
   p.window = product.window;
-  if (product.a.loader == ProductOperand::Loader::kPatch) shape_patch(p.window, choice.tile->rows);
 
   // Where K ends before the ring is full, its rest makes room for another block.
   const int parts = choice.cluster ? product.n_slices : 1;
@@ -152,8 +144,7 @@ Result<std::vector<Launch>> launch_product(const TaskView& view, const Product& 
     return error(Code::kUnsupported, "a product of ", blocks, " tiles is larger than a grid");
   launch.grid = {static_cast<uint32_t>(blocks), 1, 1};
   launch.threads = static_cast<uint32_t>(choice.tile->threads());
-  launch.shared_bytes = static_cast<uint32_t>(
-      p.table_offset + table_bytes(product.a, p.window, choice.tile->rows, block_tiles));
+  launch.shared_bytes = static_cast<uint32_t>(p.table_offset + table_bytes(product.a, block_tiles));
   return std::vector<Launch>{std::move(launch)};
 }
 

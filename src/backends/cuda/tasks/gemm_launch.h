@@ -12,7 +12,7 @@ struct ProductOperand {
     kRows,     // along K without gaps, 16-byte aligned
     kStrided,  // element by element
     kWindow,   // pixels of a convolution, channels in whole units of `unit` bytes (conv.cuh)
-    kPatch,    // pixels of a convolution of few channels (conv_patch.cuh)
+
     kWindowElements,
     kWeightElements,
   };
@@ -25,8 +25,7 @@ struct ProductOperand {
   bool is_window() const { return loader >= Loader::kWindow; }
   /// Elements pass through registers; else copies are asynchronous.
   bool gathers() const {
-    return loader != Loader::kRows && loader != Loader::kPatch &&
-           (loader != Loader::kWindow || unit < 4);
+    return loader != Loader::kRows && (loader != Loader::kWindow || unit < 4);
   }
 };
 
