@@ -89,6 +89,8 @@ TEST(AttentionOnDevice, SomeQueriesShareWarps) {
                         {6, 64, 64, 12, 4, 32, DType::kBF16, true},
                         {6, 65, 90, 12, 12, 64, DType::kF16, false, {6, 1, 1, 90}},
                         {6, 40, 50, 12, 12, 96, DType::kF16, false, {6, 12, 40, 50}},
+                        {6, 40, 150, 12, 12, 128, DType::kBF16, true},
+                        {6, 70, 130, 12, 12, 128, DType::kBF16, false, {6, 1, 1, 130}},
                         {6, 40, 70, 12, 12, 128, DType::kF32, false, {1, 1, 40, 70}}};
   expect_cases(cases);
 }

@@ -47,7 +47,8 @@ struct AttentionConfig {
   int element_bytes;
   int head;  // columns in shared memory; those past the operand's are zero
   int row_tiles, row_warps, key_warps;
-  int stages;   // blocks of keys in shared memory
+  int blocks;   // of kKeys keys that are scored before the warps of a group exchange anything
+  int stages;   // such steps of keys and values in shared memory
   int keep_q;   // q stays in registers
   int aligned;  // rows of q, k and v can be copied 16 bytes at a time
   AttentionMask mask;
@@ -56,15 +57,16 @@ struct AttentionConfig {
   TW_BOTH constexpr int rows() const { return row_warps * row_tiles * 16; }
   /// An odd number of 16-byte units: eight rows' units at one column lie in different banks.
   TW_BOTH constexpr int pitch() const { return head * element_bytes + 16; }
-  TW_BOTH constexpr int weights_pitch() const { return kKeys * element_bytes + 16; }
+  TW_BOTH constexpr int step_keys() const { return blocks * kKeys; }
+  TW_BOTH constexpr int weights_pitch() const { return step_keys() * element_bytes + 16; }
   // Shared memory, in bytes: q (y in the end), stages of keys, of values, of the mask's numbers;
-  // what the warps of a group exchange: weights [16][kKeys] and largest scores [key_warps][16].
-  TW_BOTH constexpr int stage_bytes() const { return kKeys * pitch(); }
+  // what the warps of a group exchange: weights [16][step_keys] and largest scores [key_warps][16].
+  TW_BOTH constexpr int stage_bytes() const { return step_keys() * pitch(); }
   TW_BOTH constexpr int keys_at() const { return rows() * pitch(); }
   TW_BOTH constexpr int values_at() const { return keys_at() + stages * stage_bytes(); }
   TW_BOTH constexpr int mask_at() const { return values_at() + stages * stage_bytes(); }
   TW_BOTH constexpr int weights_at() const {
-    return mask_at() + (mask == AttentionMask::kKeys ? stages * kKeys * 4 : 0);
+    return mask_at() + (mask == AttentionMask::kKeys ? stages * step_keys() * 4 : 0);
   }
   TW_BOTH constexpr int tops_at() const {
     return weights_at() + (key_warps > 1 ? row_warps * 16 * weights_pitch() : 0);

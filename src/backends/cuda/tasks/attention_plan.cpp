@@ -10,6 +10,7 @@ namespace {
 constexpr int kHeads[] = {32, 64, 96, 128, 192, 256};
 constexpr int kMultiprocessors = 132;
 constexpr int kSharedOfTwoBlocks = 113 * 1024;  // a multiprocessor has 228 KiB, a block costs one
+constexpr int kMostShared = 227 * 1024;
 
 int rounded_head(int64_t head) {
   return *std::lower_bound(std::begin(kHeads), std::end(kHeads), static_cast<int>(head));
@@ -23,9 +24,9 @@ int64_t n_blocks(const AttentionShape& shape, int rows) {
 bool two_tiles_fit(const AttentionConfig& config) {
   switch (config.mask) {
     case AttentionMask::kNone:
-      return config.head <= (config.element_bytes == 2 ? 128 : 64);
+      return config.head <= (config.element_bytes == 4 ? 64 : config.aligned != 0 ? 128 : 96);
     case AttentionMask::kKeys:
-      return config.head <= (config.element_bytes == 2 ? 96 : 64);
+      return config.head <= (config.element_bytes == 4 ? 64 : 96);
     case AttentionMask::kFull:
       return false;
   }
@@ -48,6 +49,17 @@ void set_cut(AttentionConfig& config, const AttentionShape& shape) {
     config.row_warps = 1;
     config.key_warps = 4;
   }
+}
+
+/// Two blocks of keys a step halve the barriers, unless they cost a multiprocessor its second
+/// block.
+void set_steps(AttentionConfig& config, const AttentionShape& shape) {
+  const bool one_each = n_blocks(shape, config.rows()) <= kMultiprocessors;
+  config.stages = 2;
+  config.blocks = config.key_warps > 1 ? 2 : 1;
+  if (config.shared_bytes() > (one_each ? kMostShared : kSharedOfTwoBlocks)) config.blocks = 1;
+  config.stages = 3;
+  if (config.shared_bytes() > kSharedOfTwoBlocks) config.stages = 2;
 }
 
 std::string mask_name(AttentionMask mask) {
@@ -73,8 +85,7 @@ AttentionConfig tensor_core_attention(const AttentionShape& shape) {
   config.mask = shape.mask;
   set_cut(config, shape);
   config.keep_q = config.row_tiles * config.head * config.element_bytes <= 256 ? 1 : 0;
-  config.stages = 3;
-  if (config.shared_bytes() > kSharedOfTwoBlocks) config.stages = 2;
+  set_steps(config, shape);
   return config;
 }
 
@@ -94,14 +105,16 @@ AttentionF32Config fp32_attention(const AttentionShape& shape) {
 
 std::string attention_source(const AttentionConfig& config, DType dtype, DType mask) {
   // Two blocks a multiprocessor, where registers allow it.
-  const bool two = config.shared_bytes() <= kSharedOfTwoBlocks &&
-                   (config.threads() == 128 || (config.key_warps > 1 && config.head < 128));
+  const bool is_light =
+      config.head < 128 && config.aligned != 0 && config.mask != AttentionMask::kFull;
+  const bool has_spare = config.threads() == 128 || (config.key_warps > 1 && is_light);
+  const bool two = has_spare && config.shared_bytes() <= kSharedOfTwoBlocks;
   return unit("attention.cuh", "AttentionConfig",
               cat(".element_bytes = ", config.element_bytes, ", .head = ", config.head,
                   ", .row_tiles = ", config.row_tiles, ", .row_warps = ", config.row_warps,
-                  ", .key_warps = ", config.key_warps, ", .stages = ", config.stages,
-                  ", .keep_q = ", config.keep_q, ", .aligned = ", config.aligned,
-                  ", .mask = tw::cuda::AttentionMask::", mask_name(config.mask)),
+                  ", .key_warps = ", config.key_warps, ", .blocks = ", config.blocks,
+                  ", .stages = ", config.stages, ", .keep_q = ", config.keep_q, ", .aligned = ",
+                  config.aligned, ", .mask = tw::cuda::AttentionMask::", mask_name(config.mask)),
               config.threads(), two ? 2 : 1,
               cat("run_attention<", device_type(dtype), ", ", device_type(mask), ", kConfig>"));
 }
