@@ -12,10 +12,12 @@ std::string wgmma_step(DType dtype, int cols) {
     list += cat(i == 0 ? "" : ", ", "%", i);
     operands += cat(i == 0 ? "" : ", ", "\"+f\"(d[", i, "])");
   }
-  return cat("TW_DEVICE void wgmma_step(float (&d)[", n, "], uint64_t a, uint64_t b) {\n",
-             "  asm volatile(\"wgmma.mma_async.sync.aligned.m64n", cols, "k16.f32.", type, ".",
-             type, " {", list, "}, %", n, ", %", n + 1, ", 1, 1, 1, 0, 0;\"\n      : ", operands,
-             "\n      : \"l\"(a), \"l\"(b));\n}\n");
+  return cat("TW_DEVICE void wgmma_step(float (&d)[", n,
+             "], bool adds, uint64_t a, uint64_t b) {\n",
+             "  asm volatile(\"{ .reg .pred p; setp.ne.b32 p, %", n + 2,
+             ", 0; wgmma.mma_async.sync.aligned.m64n", cols, "k16.f32.", type, ".", type, " {",
+             list, "}, %", n, ", %", n + 1, ", p, 1, 1, 0, 0; }\"\n      : ", operands,
+             "\n      : \"l\"(a), \"l\"(b), \"r\"(static_cast<int>(adds)));\n}\n");
 }
 
 }  // namespace tw::cuda

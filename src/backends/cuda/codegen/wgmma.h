@@ -7,8 +7,9 @@
 
 namespace tw::cuda {
 
-/// `wgmma_step(float (&d)[cols / 2], a, b)`: d[64, cols] += a[64, 16] b[cols, 16]^T, both sides by
-/// descriptors of shared memory; f16 or bf16. `cols` is a multiple of 8, at most 256.
+/// `wgmma_step(float (&d)[cols / 2], adds, a, b)`: d[64, cols] = (adds ? d : 0) + a[64, 16] b[cols,
+/// 16]^T, both sides by descriptors of shared memory; f16 or bf16. `cols` is a multiple of 8, at
+/// most 256.
 std::string wgmma_step(DType dtype, int cols);
 
 }  // namespace tw::cuda

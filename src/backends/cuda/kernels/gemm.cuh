@@ -253,7 +253,7 @@ TW_DEVICE Sums sum_tile(const Params& p, const Batch& batch, const Place<kCfg>& 
   for (int tile = begin; tile < end; ++tile) {
     cp_async_wait<kAhead - 1>();
     if constexpr (kAsync) {
-      if (tile > begin) sums.finish();  // of tile - 1, whose place is filled below
+      sums.finish();  // of tile - 1, whose place is filled below
       fence_for_wgmma();
     }
     __syncthreads();
@@ -276,8 +276,7 @@ TW_DEVICE Sums sum_tile(const Params& p, const Batch& batch, const Place<kCfg>& 
       }
     }
   }
-  if constexpr (kAsync)
-    if (end > begin) sums.finish();
+  if constexpr (kAsync) sums.finish();
   if constexpr (kCfg.slicing == Slicing::kSerial)
     return total;
   else

@@ -22,18 +22,16 @@ class GroupSums {
  public:
   static constexpr bool kAsync = true;
 
-  TW_DEVICE GroupSums() { clear(); }
-  TW_DEVICE void clear() {
-#pragma unroll
-    for (auto& block : sums_)
-#pragma unroll
-      for (float& sum : block) sum = 0;
-  }
+  /// Sums that are not started hold anything: the first product overwrites them. Zeros, or a wait
+  /// that some path leaves out, would make the assembler wait for each product by itself.
+  TW_DEVICE void clear() { started_ = false; }
   TW_DEVICE void add(const GroupSums& other) {
 #pragma unroll
     for (int i = 0; i < kM; ++i)
 #pragma unroll
-      for (int e = 0; e < kCols / 2; ++e) sums_[i][e] += other.sums_[i][e];
+      for (int e = 0; e < kCols / 2; ++e)
+        sums_[i][e] = (started_ ? sums_[i][e] : 0) + other.sums_[i][e];
+    started_ = true;
   }
 
   /// Starts adding one tile of K; finish() waits for it.
@@ -45,16 +43,12 @@ class GroupSums {
     for (int step = 0; step < 4; ++step)
 #pragma unroll
       for (int i = 0; i < kM; ++i)
-        wgmma_step(sums_[i], a + i * (64 * kRowBytes >> 4) + step * 2, b + step * 2);
+        wgmma_step(sums_[i], step > 0 || started_, a + i * (64 * kRowBytes >> 4) + step * 2,
+                   b + step * 2);
     wgmma_commit();
+    started_ = true;
   }
-  TW_DEVICE void finish() {
-    wgmma_wait();
-#pragma unroll
-    for (auto& block : sums_)  // not read before this point
-#pragma unroll
-      for (float& sum : block) asm volatile("" : "+f"(sum)::"memory");
-  }
+  TW_DEVICE void finish() { wgmma_wait(); }
 
   TW_DEVICE void store(uint32_t to) const {
     const int lane = threadIdx.x % 32, row = group_m() * kM * 64 + threadIdx.x / 32 % 4 * 16;
@@ -64,9 +58,9 @@ class GroupSums {
 #pragma unroll
       for (int j = 0; j < kCols / 8; ++j) {
         const uint32_t at = to + (i * 64 * kCfg.sums_pitch() + j * 8) * 4;
-        const float* s = &sums_[i][j * 4];
-        store_shared_8(at, {s[0], s[1]});
-        store_shared_8(at + 8 * kCfg.sums_pitch() * 4, {s[2], s[3]});
+        const auto sum = [&](int e) { return started_ ? sums_[i][j * 4 + e] : 0.0f; };
+        store_shared_8(at, {sum(0), sum(1)});
+        store_shared_8(at + 8 * kCfg.sums_pitch() * 4, {sum(2), sum(3)});
       }
   }
 
@@ -76,5 +70,6 @@ class GroupSums {
   static_assert(kCfg.warps_m % 4 == 0 && kCfg.rows % (kGroupsM * 64) == 0 && kCols % 8 == 0);
   static TW_DEVICE int group_m() { return threadIdx.x / 128 / kGroupsN; }
   static TW_DEVICE int group_n() { return threadIdx.x / 128 % kGroupsN; }
+  bool started_ = false;
   float sums_[kM][kCols / 2];  // (M_BLOCK, N_TILE * FRAGMENT)
 };
