@@ -7,7 +7,7 @@
 
 #include "backends/cuda/build/pack.h"
 #include "backends/cuda/graph/memory.h"
-#include "backends/cuda/launch.h"
+#include "backends/cuda/graph/submit.h"
 #include "backends/cuda/nvrtc.h"
 
 namespace tw::gpu {
@@ -100,28 +100,15 @@ class OnDevice {
   }
 
   Result<void> run(const cuda::Launch& launch) {
-    std::vector<std::byte> params = launch.params;
-    for (const cuda::Pointer& pointer : launch.pointers) {
-      const task::SlotInfo& slot = slots_[task::index(pointer.slot)];
-      std::byte* address = memory_.at(task::index(slot.root)).data() + slot.offset_in_root();
-      std::memcpy(params.data() + pointer.offset, &address, sizeof address);
-    }
     cudaKernel_t function = TRY(kernel(launch.source));
-    const auto* entry = reinterpret_cast<const void*>(function);
-    TRY(cuda::check(cudaFuncSetAttribute(entry, cudaFuncAttributeMaxDynamicSharedMemorySize,
+    TRY(cuda::check(cudaFuncSetAttribute(reinterpret_cast<const void*>(function),
+                                         cudaFuncAttributeMaxDynamicSharedMemorySize,
                                          static_cast<int>(launch.shared_bytes)),
                     "shared memory"));
-    cudaLaunchConfig_t config{};
-    config.gridDim = {launch.grid[0], launch.grid[1], launch.grid[2]};
-    config.blockDim = {launch.threads, 1, 1};
-    config.dynamicSmemBytes = launch.shared_bytes;
-    cudaLaunchAttribute attribute;
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim = {launch.cluster, 1, 1};
-    config.attrs = &attribute;
-    config.numAttrs = launch.cluster > 1 ? 1 : 0;
-    void* arguments[] = {params.data()};
-    TRY(cuda::check(cudaLaunchKernelExC(&config, entry, arguments), "a launch"));
+    TRY(cuda::submit(launch, function, nullptr, false, [&](task::SlotId id) {
+      const task::SlotInfo& slot = slots_[task::index(id)];
+      return memory_.at(task::index(slot.root)).data() + slot.offset_in_root();
+    }));
     return cuda::check(cudaDeviceSynchronize(), "a kernel");
   }
 

@@ -28,6 +28,21 @@ struct Pointer {
   task::SlotId slot = task::kNoSlot;
 };
 
+/// What a tensor map of the parameters (TensorMap in kernels/gemm_params.h) says of a slot: boxes
+/// of 128 bytes of the innermost dim by `rows`, in shared memory with the 128-byte swizzle; what
+/// lies outside the slot is zero.
+struct TensorBoxes {
+  uint32_t offset = 0;  // of the map in the parameters
+  task::SlotId slot = task::kNoSlot;
+  DType dtype = DType::kF16;  // two bytes an element
+  uint32_t rows = 0;
+  uint32_t rank = 2;                    // 2: a matrix; 4: pixels of images [n, h, w, c]
+  std::array<uint64_t, 4> dims{};       // innermost first
+  std::array<uint64_t, 3> pitches{};    // bytes from a neighbour to the next, of dims[1] on
+  std::array<int, 2> lower{}, upper{};  // rank 4: corners of the pixels that a window's first tap
+  std::array<uint32_t, 2> steps{1, 1};  // meets, and the steps between them; w, h
+};
+
 /// One launch. The kernel's one parameter is a struct by value (`const __grid_constant__ Params`).
 struct Launch {
   /// The unit that is compiled: includes of kernels/*.cuh, then `extern "C" __global__ void
@@ -39,6 +54,7 @@ struct Launch {
   uint32_t cluster = 1;       // blocks of a cluster, along x
   std::vector<std::byte> params;
   std::vector<Pointer> pointers;
+  std::vector<TensorBoxes> boxes;
 };
 
 template <class Params>

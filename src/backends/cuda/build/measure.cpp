@@ -5,6 +5,7 @@
 #include <random>
 
 #include "backends/cuda/graph/memory.h"
+#include "backends/cuda/graph/submit.h"
 #include "backends/cuda/nvrtc.h"
 #include "base/tensor.h"
 
@@ -132,27 +133,10 @@ class Measurement {
   }
 
   Result<void> emit(const Launch& launch, int i, cudaStream_t stream) {
-    std::vector<std::byte> params = launch.params;
-    for (const Pointer& pointer : launch.pointers) {
-      std::byte* address = operands_.at(pointer.slot).address(i % copies_.at(pointer.slot));
-      std::memcpy(params.data() + pointer.offset, &address, sizeof address);
-    }
-    cudaLaunchConfig_t config{};
-    config.gridDim = {launch.grid[0], launch.grid[1], launch.grid[2]};
-    config.blockDim = {launch.threads, 1, 1};
-    config.dynamicSmemBytes = launch.shared_bytes;
-    config.stream = stream;
-    cudaLaunchAttribute attributes[2];
-    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[0].val.programmaticStreamSerializationAllowed = 1;
-    attributes[1].id = cudaLaunchAttributeClusterDimension;
-    attributes[1].val.clusterDim = {launch.cluster, 1, 1};
-    config.attrs = attributes;
-    config.numAttrs = launch.cluster > 1 ? 2 : 1;
-    void* arguments[] = {params.data()};
-    return check(cudaLaunchKernelExC(
-                     &config, reinterpret_cast<const void*>(TRY(loaded(launch.source))), arguments),
-                 "a launch");
+    const auto address = [&](task::SlotId id) {
+      return operands_.at(id).address(i % copies_.at(id));
+    };
+    return submit(launch, TRY(loaded(launch.source)), stream, true, address);
   }
 
   Result<double> time(cudaGraphExec_t graph, cudaStream_t stream, double hopeless_us) const {

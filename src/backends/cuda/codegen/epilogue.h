@@ -39,8 +39,9 @@ void finish_params(Launch& launch, Params params, const EpilogueCode& code,
     params.extra[i] = code.extras[i].params;
     point_at(launch, offsetof(Params, extra) + i * sizeof(OperandParams), code.extra_slots[i]);
   }
-  launch.params.resize(offsetof(Params, extra) +
-                       std::max<size_t>(1, code.extras.size()) * sizeof(OperandParams));
+  const size_t bytes =
+      offsetof(Params, extra) + std::max<size_t>(1, code.extras.size()) * sizeof(OperandParams);
+  launch.params.resize((bytes + alignof(Params) - 1) / alignof(Params) * alignof(Params));
   std::memcpy(launch.params.data(), &params, launch.params.size());
 }
 

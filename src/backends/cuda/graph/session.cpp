@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/cuda/graph/device.h"
+#include "backends/cuda/graph/submit.h"
 
 namespace tw::cuda {
 namespace {
@@ -102,31 +103,8 @@ Result<Session::Bound*> Session::bind(const Program& program) {
 }
 
 Result<void> Session::launch(const Bound& bound, const Kernel& kernel) {
-  std::vector<std::byte> params = kernel.launch.params;
-  for (const Pointer& pointer : kernel.launch.pointers) {
-    std::byte* address = bound.device[task::index(pointer.slot)];
-    std::memcpy(params.data() + pointer.offset, &address, sizeof address);
-  }
-  cudaLaunchConfig_t config{};
-  config.gridDim = {kernel.launch.grid[0], kernel.launch.grid[1], kernel.launch.grid[2]};
-  config.blockDim = {kernel.launch.threads, 1, 1};
-  config.dynamicSmemBytes = kernel.launch.shared_bytes;
-  config.stream = stream_;
-  cudaLaunchAttribute attributes[2];
-  if (kernel.launch.cluster > 1) {
-    attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
-    attributes[config.numAttrs].val.clusterDim = {kernel.launch.cluster, 1, 1};
-    ++config.numAttrs;
-  }
-  if (follows_kernel_) {
-    attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[config.numAttrs].val.programmaticStreamSerializationAllowed = 1;
-    ++config.numAttrs;
-  }
-  config.attrs = attributes;
-  void* arguments[] = {params.data()};
-  TRY(check(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel.function), arguments),
-            "a launch"));
+  const auto address = [&](task::SlotId id) { return bound.device[task::index(id)]; };
+  TRY(submit(kernel.launch, kernel.function, stream_, follows_kernel_, address));
   follows_kernel_ = true;
   ++stats_.launches;
   return {};

@@ -19,6 +19,11 @@ struct OperandParams {
   int sizes[kMaxLevels];
 };
 
+/// A CUtensorMap: the executor fills it (TensorBoxes in launch.h).
+struct alignas(64) TensorMap {
+  unsigned long long words[16];
+};
+
 /// Windows of x. Spatial dims stand behind one another as [3], missing ones in front have size 1.
 struct WindowParams {
   int in[3], out[3], kernel[3], stride[3], dilation[3], pad[3];
@@ -34,12 +39,13 @@ struct WindowParams {
 /// tile, or one of `slices` parts of K of it.
 template <int kExtras>
 struct GemmParams {
+  TensorMap map_a, map_b;  // where both operands come as boxes
   float alpha;
   int m, n, k;
   int tiles_m, tiles_n, k_tiles, slices;
   int b_is_weight;       // immutable: may be read before the kernels in front are done
   int prefetch_weights;  // into the L2, all that a block will read
-  int table_offset;      // in shared memory: what a loader of windows keeps
+  int table_offset;      // in shared memory: what loaders keep beside the ring
   int n_batch_dims;
   int batch_dims[kMaxBatchDims];
   OperandParams a, b;  // rows of b are the columns of c; columns of both run along K

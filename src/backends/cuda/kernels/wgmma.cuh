@@ -6,7 +6,11 @@
 /// Registers that a product adds to must not be touched between its start and wgmma_wait.
 TW_DEVICE void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 TW_DEVICE void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-TW_DEVICE void wgmma_wait() { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); }
+/// Until at most the last kPending groups are still running.
+template <int kPending>
+TW_DEVICE void wgmma_wait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
+}
 
 /// Rows of 128 bytes, eight to a swizzled block of 1024: pieces of 16 bytes change places by the
 /// row's number modulo 8, which is how the loaders lay tiles out. `address` is a multiple of 1024.
@@ -48,7 +52,9 @@ class GroupSums {
     wgmma_commit();
     started_ = true;
   }
-  TW_DEVICE void finish() { wgmma_wait(); }
+  TW_DEVICE void finish() { wgmma_wait<0>(); }
+  /// Waits for all tiles but the last.
+  TW_DEVICE void finish_before() { wgmma_wait<1>(); }
 
   TW_DEVICE void store(uint32_t to) const {
     const int lane = threadIdx.x % 32, row = group_m() * kM * 64 + threadIdx.x / 32 % 4 * 16;

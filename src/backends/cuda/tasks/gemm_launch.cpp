@@ -3,13 +3,14 @@
 #include <limits>
 
 #include "backends/cuda/codegen/wgmma.h"
-
+#include "backends/cuda/tasks/gemm_boxes.h"
 #include "base/cat.h"
 
 namespace tw::cuda {
 namespace {
 
 constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
+constexpr int64_t kBarrierBytes = 8;  // of a stage whose operands come as boxes
 
 std::string loader_type(const ProductOperand& operand, DType dtype, std::string_view side) {
   const std::string_view type = device_type(dtype);
@@ -21,7 +22,6 @@ std::string loader_type(const ProductOperand& operand, DType dtype, std::string_
       return cat("RowLoader<", type, ", ", levels, ", ", tail);
     case Loader::kWindow:
       return cat("WindowLoader<", type, ", ", operand.unit, ", ", tail);
-
     case Loader::kStrided:
       return cat("GatherLoader<", type, ", StridedSource<", type, ", ", levels, ">, ",
                  operand.along_rows ? "true" : "false", ", ", tail);
@@ -39,7 +39,8 @@ int64_t table_bytes(const ProductOperand& operand, int64_t k_tiles) {
 }
 
 std::string source_of(const Product& product, const EpilogueCode& epilogue,
-                      const GemmChoice& choice, bool tensor_cores) {
+                      const GemmChoice& choice, const std::optional<ProductBoxes>& boxes,
+                      bool tensor_cores) {
   const TileConfig& tile = *choice.tile;
   const std::string_view slicing = product.n_slices == 1 ? "kOne"
                                    : choice.cluster      ? "kCluster"
@@ -52,7 +53,7 @@ std::string source_of(const Product& product, const EpilogueCode& epilogue,
              "#include \"gemm_params.h\"\n#include \"mma.cuh\"\n#include \"epilogue.cuh\"\n"
              "#include \"gemm_loaders.cuh\"\n",
              product.a.is_window() || product.b.is_window() ? "#include \"conv.cuh\"\n" : "",
-             "#include \"gemm.cuh\"\n",
+             "#include \"gemm_sums.cuh\"\n#include \"gemm.cuh\"\n",
              tile.groups ? cat(wgmma_step(product.dtype, tile.cols / tile.warps_n),
                                "#include \"wgmma.cuh\"\n")
                          : "",
@@ -64,9 +65,12 @@ std::string source_of(const Product& product, const EpilogueCode& epilogue,
              tile.groups    ? "GroupSums<"
              : tensor_cores ? "TensorSums<"
                             : "PlainSums<",
-             device_type(product.dtype),
-             ", kConfig>;\nusing LoadA = ", loader_type(product.a, product.dtype, "rows"),
-             ";\nusing LoadB = ", loader_type(product.b, product.dtype, "cols"),
+             device_type(product.dtype), ", kConfig>;\nusing LoadA = ",
+             !boxes.has_value() ? loader_type(product.a, product.dtype, "rows")
+             : boxes->window    ? "WindowBoxes"
+                                : "MatrixBoxes",
+             ";\nusing LoadB = ",
+             boxes.has_value() ? "MatrixBoxes" : loader_type(product.b, product.dtype, "cols"),
              ";\nextern \"C\" __global__ void __launch_bounds__(", tile.threads(), ", ",
              crowded ? 1 : tile.blocks,
              ")\ntw_kernel(const __grid_constant__ Params p) {\n"
@@ -134,7 +138,8 @@ Result<std::vector<Launch>> launch_product(const TaskView& view, const Product& 
   const int64_t block_tiles = (p.k_tiles + parts - 1) / parts;
   p.table_offset = choice.tile->shared_bytes(block_tiles);
 
-  Launch launch = make_launch(source_of(product, epilogue, choice, shape.tensor_cores), p);
+  const auto boxes = product_boxes(view, product, *choice.tile);
+  Launch launch = make_launch(source_of(product, epilogue, choice, boxes, shape.tensor_cores), p);
   point_at(launch, offsetof(GemmParams<7>, a), product.a.slot);
   point_at(launch, offsetof(GemmParams<7>, b), product.b.slot);
   finish_params(launch, p, epilogue, product.epilogue);
@@ -144,7 +149,14 @@ Result<std::vector<Launch>> launch_product(const TaskView& view, const Product& 
     return error(Code::kUnsupported, "a product of ", blocks, " tiles is larger than a grid");
   launch.grid = {static_cast<uint32_t>(blocks), 1, 1};
   launch.threads = static_cast<uint32_t>(choice.tile->threads());
-  launch.shared_bytes = static_cast<uint32_t>(p.table_offset + table_bytes(product.a, block_tiles));
+  const int64_t beside =
+      boxes.has_value() ? choice.tile->stages * kBarrierBytes : table_bytes(product.a, block_tiles);
+  launch.shared_bytes = static_cast<uint32_t>(p.table_offset + beside);
+  if (boxes.has_value()) {
+    launch.boxes = {boxes->a, boxes->b};
+    launch.boxes[0].offset = offsetof(GemmParams<7>, map_a);
+    launch.boxes[1].offset = offsetof(GemmParams<7>, map_b);
+  }
   return std::vector<Launch>{std::move(launch)};
 }
 

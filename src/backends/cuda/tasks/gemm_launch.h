@@ -12,7 +12,6 @@ struct ProductOperand {
     kRows,     // along K without gaps, 16-byte aligned
     kStrided,  // element by element
     kWindow,   // pixels of a convolution, channels in whole units of `unit` bytes (conv.cuh)
-
     kWindowElements,
     kWeightElements,
   };
