@@ -36,17 +36,18 @@ struct Flops {
 
 double floor_us(const task::Record& record, task::Slots slots) {
   double bytes = 0;
-  bool tensor = true;
   for (const task::Operand& operand : task::operands(record)) {
     const task::SlotInfo& slot = slots[task::index(operand.slot)];
     bytes += static_cast<double>(slot.count() * size_bytes(slot.dtype));
-    tensor = tensor && slot.dtype != DType::kF32;
   }
   // A lookup touches only what it gives, of its table.
   if (record.kind == task::Tasks::number_of<task::GatherTask>())
     bytes = 2 * static_cast<double>(slots[task::index(record.operands[2])].count() *
                                     size_bytes(slots[task::index(record.operands[2])].dtype));
   const double flops = task::visit(record, Flops{slots});
+  if (flops == 0) return bytes / kBytesPerUs;
+  // The first operand's type is the arithmetic's: a mask or a result may be f32 beside it.
+  const bool tensor = slots[task::index(record.operands[0])].dtype != DType::kF32;
   return std::max(bytes / kBytesPerUs, flops / (tensor ? kTensorFlopsPerUs : kPlainFlopsPerUs));
 }
 

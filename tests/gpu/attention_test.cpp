@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "backends/cuda/launch.h"
+#include "backends/cuda/tasks/attention_plan.h"
 #include "device_case.h"
 
 namespace tw::gpu {
@@ -93,6 +93,31 @@ TEST(AttentionOnDevice, SomeQueriesShareWarps) {
                         {6, 70, 130, 12, 12, 128, DType::kBF16, false, {6, 1, 1, 130}},
                         {6, 40, 70, 12, 12, 128, DType::kF32, false, {1, 1, 40, 70}}};
   expect_cases(cases);
+}
+
+TEST(AttentionOnDevice, EveryCutGivesTheCpusAnswerAndTheSameBits) {
+  const Case cases[] = {{2, 70, 200, 3, 3, 64, DType::kF16, false, {2, 1, 1, 200}},
+                        {1, 40, 90, 4, 2, 32, DType::kBF16, true}};
+  for (const Case& c : cases) {
+    std::vector<std::byte> first;
+    for (uint8_t variant = 0; variant <= cuda::kAttentionVariants; ++variant) {
+      SCOPED_TRACE(cat("variant ", variant));
+      Net net(11);
+      const AttentionTask task = make_attention(net, c);
+      add_attention(net, task, c);
+      net.program.records.back().variant = variant;
+      if (!has_device()) {
+        expect_compiles(net);
+        continue;
+      }
+      const auto bytes = bytes_on_device(net, task.y.id);
+      ASSERT_TRUE(bytes.ok()) << bytes.error().message;
+      if (first.empty()) first = bytes.value();
+      EXPECT_EQ(bytes.value(), first);
+      expect_same_on_device(net, task.y.id, tolerance(c.dtype));
+    }
+  }
+  if (!has_device()) GTEST_SKIP() << "no GPU: the kernels were compiled only";
 }
 
 TEST(AttentionOnDevice, CausalQueriesSeeTheKeysUpToTheirOwn) {

@@ -32,11 +32,6 @@ Result<cudaKernel_t> kernel(const std::string& source) {
   return made;
 }
 
-bool has_device() {
-  int n = 0;
-  return cudaGetDeviceCount(&n) == cudaSuccess && n > 0;
-}
-
 /// The net's slots in device memory.
 class OnDevice {
  public:
@@ -150,6 +145,15 @@ void expect_close(cpu::Net& wanted, cpu::Net& found, task::SlotId result, double
 }
 
 }  // namespace
+
+bool has_device() {
+  int n = 0;
+  return cudaGetDeviceCount(&n) == cudaSuccess && n > 0;
+}
+
+Result<std::vector<std::byte>> bytes_on_device(const cpu::Net& net, task::SlotId result) {
+  return run_twice(net, result, true);
+}
 
 void expect_compiles(const cpu::Net& net) {
   for (const task::Record& record : net.program.records) {

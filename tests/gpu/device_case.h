@@ -13,6 +13,11 @@ namespace tw::gpu {
 /// bits. Skips with a sentence where there is no GPU. Fails when a task has no CUDA form.
 void expect_same_on_device(cpu::Net& net, task::SlotId result, double tolerance);
 
+/// Whether there is a GPU to run on.
+bool has_device();
+/// What one more run on the device leaves in `result`, for comparisons of bits.
+Result<std::vector<std::byte>> bytes_on_device(const cpu::Net& net, task::SlotId result);
+
 /// Without a device: every task has launches, and each source compiles for sm_90a without spills.
 /// Called by expect_same_on_device too.
 void expect_compiles(const cpu::Net& net);

@@ -10,6 +10,7 @@
 #include "backends/cuda/build/timing_cache.h"
 #include "backends/cuda/nvrtc.h"
 #include "backends/cuda/place.h"
+#include "backends/cuda/tasks/attention_plan.h"
 #include "backends/cuda/tasks/gemm_config.h"
 
 namespace tw::cuda {
@@ -21,8 +22,10 @@ struct Candidate {
   std::vector<Launch> launches;
 };
 
-bool is_product(const task::Record& record) {
-  return record.kind == task::Tasks::number_of<task::GemmTask>() ||
+/// Products and attention: kinds that a variant is chosen for.
+bool has_variants(const task::Record& record) {
+  return record.kind == task::Tasks::number_of<task::AttentionTask>() ||
+         record.kind == task::Tasks::number_of<task::GemmTask>() ||
          record.kind == task::Tasks::number_of<task::ConvTask>();
 }
 
@@ -67,7 +70,7 @@ std::string signature(const TaskView& view) {
 std::vector<Candidate> candidates(const TaskView& view) {
   std::vector<Candidate> found;
   std::set<std::string> seen;
-  const auto n_variants = static_cast<int>(2 * tile_configs().size());
+  const auto n_variants = std::max(static_cast<int>(2 * tile_configs().size()), kAttentionVariants);
   for (int variant = 0; variant <= n_variants; ++variant) {
     task::Record record = view.record;
     record.variant = static_cast<uint8_t>(variant);
@@ -99,7 +102,7 @@ void compile_ahead(const std::map<std::string, std::vector<Candidate>>& open) {
 }
 
 /// Grows when tasks come to other launches while the kernels' text stays.
-constexpr size_t kLaunchVersion = 2;
+constexpr size_t kLaunchVersion = 3;
 
 /// A kernel version is the text of all kernels, and what the host makes of them.
 std::string kernels_version() {
@@ -136,7 +139,7 @@ Result<void> choose_variants(std::vector<task::Record>& records, task::Slots slo
   std::map<std::string, std::vector<Candidate>> open;
   std::map<std::string, const task::Record*> example;
   for (const task::Record& record : records) {
-    if (!is_product(record)) continue;
+    if (!has_variants(record)) continue;
     const std::string task = signature({record, slots, side});
     if (cache.find(task) != nullptr || open.contains(task)) continue;
     open[task] = candidates({record, slots, side});
@@ -154,7 +157,7 @@ Result<void> choose_variants(std::vector<task::Record>& records, task::Slots slo
     }
   }
   for (task::Record& record : records) {
-    if (!is_product(record)) continue;
+    if (!has_variants(record)) continue;
     const Timing* timing = cache.find(signature({record, slots, side}));
     if (timing != nullptr) record.variant = static_cast<uint8_t>(timing->variant);
   }

@@ -126,7 +126,7 @@ Launches launch_task(const AttentionTask& task, const TaskView& view) {
   };
   const bool may_round = (view.record.flags & kAllowTf32) != 0 && has_tf32_attention(shape.head);
   if (is_tensor_dtype(q.dtype) || may_round) {
-    const AttentionConfig config = tensor_core_attention(shape);
+    const AttentionConfig config = tensor_core_attention(shape, view.record.variant);
     return launch(config, attention_source(config, q.dtype, mask_dtype));
   }
   const AttentionF32Config config = fp32_attention(shape);

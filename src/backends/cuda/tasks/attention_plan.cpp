@@ -51,12 +51,30 @@ void set_cut(AttentionConfig& config, const AttentionShape& shape) {
   }
 }
 
+/// Cuts to measure: row_tiles, row_warps, key_warps; each with one and with two blocks of keys a
+/// step where its warps exchange anything.
+struct Cut {
+  int row_tiles, row_warps, key_warps;
+};
+constexpr Cut kCuts[] = {{1, 1, 4}, {1, 1, 2}, {1, 2, 4}, {1, 2, 2}, {1, 2, 1},
+                         {1, 4, 2}, {1, 4, 1}, {1, 8, 1}, {2, 2, 1}, {2, 4, 1}};
+static_assert(2 * std::size(kCuts) == kAttentionVariants);
+
+bool set_given_cut(AttentionConfig& config, uint8_t variant) {
+  if (variant == 0 || variant > kAttentionVariants) return false;
+  const Cut& cut = kCuts[(variant - 1U) / 2];
+  config.row_tiles = cut.row_tiles;
+  config.row_warps = cut.row_warps;
+  config.key_warps = cut.key_warps;
+  return cut.row_tiles == 1 || two_tiles_fit(config);
+}
+
 /// Two blocks of keys a step halve the barriers, unless they cost a multiprocessor its second
 /// block.
-void set_steps(AttentionConfig& config, const AttentionShape& shape) {
+void set_steps(AttentionConfig& config, const AttentionShape& shape, int most_blocks) {
   const bool one_each = n_blocks(shape, config.rows()) <= kMultiprocessors;
   config.stages = 2;
-  config.blocks = config.key_warps > 1 ? 2 : 1;
+  config.blocks = config.key_warps > 1 ? most_blocks : 1;
   if (config.shared_bytes() > (one_each ? kMostShared : kSharedOfTwoBlocks)) config.blocks = 1;
   config.stages = 3;
   if (config.shared_bytes() > kSharedOfTwoBlocks) config.stages = 2;
@@ -77,15 +95,16 @@ std::string unit(std::string_view header, std::string_view config_type, const st
 
 }  // namespace
 
-AttentionConfig tensor_core_attention(const AttentionShape& shape) {
+AttentionConfig tensor_core_attention(const AttentionShape& shape, uint8_t variant) {
   AttentionConfig config{};
   config.element_bytes = static_cast<int>(size_bytes(shape.dtype));
   config.head = rounded_head(shape.head);
   config.aligned = shape.aligned ? 1 : 0;
   config.mask = shape.mask;
-  set_cut(config, shape);
+  const bool given = set_given_cut(config, variant);
+  if (!given) set_cut(config, shape);
   config.keep_q = config.row_tiles * config.head * config.element_bytes <= 256 ? 1 : 0;
-  set_steps(config, shape);
+  set_steps(config, shape, given && variant % 2 == 0 ? 1 : 2);
   return config;
 }
 

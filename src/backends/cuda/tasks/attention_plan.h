@@ -20,7 +20,10 @@ struct AttentionShape {
 inline constexpr int64_t kMaxAttentionHead = 256;
 
 /// For f16 and bf16, and for f32 that may be rounded to tf32 where `has_tf32_attention`.
-AttentionConfig tensor_core_attention(const AttentionShape& shape);
+/// Record::variant: 0 is a choice by the sizes, 1 to kAttentionVariants a given cut; one that the
+/// registers do not hold falls back to 0. All give the same bits.
+AttentionConfig tensor_core_attention(const AttentionShape& shape, uint8_t variant);
+inline constexpr int kAttentionVariants = 20;
 bool has_tf32_attention(int64_t head);
 AttentionF32Config fp32_attention(const AttentionShape& shape);
 
