@@ -36,14 +36,37 @@ struct Sample {
   task::BuildOptions options;
 };
 
-Result<task::Program> build_at_sample(const task::Draft& draft, Sample& sample) {
+std::set<std::string> input_symbols(const plan::Procedure& main) {
+  std::set<std::string> symbols;
+  for (const plan::Port& port : main.inputs)
+    for (const Dim& dim : port.shape)
+      dim.for_each_symbol([&](const std::string& name) { symbols.insert(name); });
+  return symbols;
+}
+
+/// Sizes to try: one for all; then, for those that only data will tell, the least there are: a list
+/// may hold fewer elements than the inputs have rows.
+std::vector<std::vector<int64_t>> sizes_to_try(const std::vector<std::string>& symbols,
+                                               const std::set<std::string>& of_inputs) {
+  std::vector<std::vector<int64_t>> all;
+  for (const int64_t size : kSampleSizes)
+    for (const int64_t from_data : {size, int64_t{1}, int64_t{0}}) {
+      std::vector<int64_t> sizes;
+      for (const std::string& symbol : symbols)
+        sizes.push_back(of_inputs.contains(symbol) ? size : from_data);
+      if (all.empty() || sizes != all.back()) all.push_back(std::move(sizes));
+    }
+  return all;
+}
+
+Result<task::Program> build_at_sample(const task::Draft& draft, const plan::Procedure& main,
+                                      Sample& sample) {
   std::optional<Error> first_failure;
-  for (const int64_t size : kSampleSizes) {
-    sample.sizes.assign(sample.symbols.size(), size);
+  for (std::vector<int64_t>& sizes : sizes_to_try(sample.symbols, input_symbols(main))) {
+    sample.sizes = std::move(sizes);
     auto program = task::build_program(draft, sample.symbols, sample.sizes, sample.options);
     if (program.ok()) return program;
     if (!first_failure) first_failure = program.error();
-    if (sample.symbols.empty()) break;
   }
   return *first_failure;
 }
@@ -70,8 +93,9 @@ Result<task::Program> build_placed(task::Draft draft, const task::Program& on_ho
                              sample.options);
 }
 
-Result<task::Program> build(const task::Draft& draft, const planner::TargetServices& target,
-                            const CompileOptions& options, std::vector<std::string>& reports) {
+Result<task::Program> build(const task::Draft& draft, const plan::Procedure& main,
+                            const planner::TargetServices& target, const CompileOptions& options,
+                            std::vector<std::string>& reports) {
   Sample sample{symbols_of(draft), {}, {}};
   if (options.workers > 1 && !sample.symbols.empty())
     return error(Code::kInvalidArgument, "tiles for ", options.workers,
@@ -83,7 +107,7 @@ Result<task::Program> build(const task::Draft& draft, const planner::TargetServi
   sample.options.workers = options.workers;
   sample.options.queues = target.n_queues();
   sample.options.queue_kind = target.queue_kind();
-  task::Program program = TRY(build_at_sample(draft, sample));
+  task::Program program = TRY(build_at_sample(draft, main, sample));
   if (!target.has_device()) return program;
   return build_placed(draft, program, sample, target, reports);
 }
@@ -143,7 +167,7 @@ Result<plan::Plan> compile(ir::Graph graph, const planner::TargetServices& targe
 
   report("schedule", 0.7);
   for (size_t i = 0; i < lowered.drafts.size(); ++i) {
-    plan.programs.push_back(TRY(build(lowered.drafts[i], target, options, plan.reports)
+    plan.programs.push_back(TRY(build(lowered.drafts[i], lowered.main, target, options, plan.reports)
                                     .in(cat("program '", lowered.draft_names[i], "'"))));
     plan.program_names.push_back(lowered.draft_names[i]);
   }

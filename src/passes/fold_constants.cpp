@@ -1,6 +1,7 @@
 // fold_constants: nodes whose results are known become constants: all inputs constant, or integers
 // that shapes determine.
 #include "ir/evaluate.h"
+#include "ir/infer.h"
 #include "passes/edit.h"
 #include "passes/pipeline.h"
 
@@ -53,23 +54,27 @@ Result<std::optional<std::vector<Tensor>>> fold(const ir::Graph& graph, const ir
 }  // namespace
 
 Result<int> fold_constants(ir::Graph& graph) {
-  return rewrite_nodes(graph,
-                       [&](const ir::Node& node,
-                           ir::GraphBuilder& b) -> Result<std::optional<std::vector<ir::ValueId>>> {
-                         auto tensors = TRY(fold(graph, node));
-                         if (!tensors) return std::optional<std::vector<ir::ValueId>>();
-                         std::vector<ir::ValueId> values;
-                         for (size_t i = 0; i < node.outputs.size(); ++i) {
-                           if (node.outputs[i] == ir::kNoValue) {
-                             values.push_back(ir::kNoValue);
-                             continue;
-                           }
-                           values.push_back(b.constant(std::move((*tensors)[i])));
-                           graph.value(values.back()).name = graph.value(node.outputs[i]).name;
-                           graph.value(node.outputs[i]).name += " (folded)";
-                         }
-                         return std::optional(std::move(values));
-                       });
+  const int fired = TRY(
+      rewrite_nodes(graph,
+                    [&](const ir::Node& node,
+                        ir::GraphBuilder& b) -> Result<std::optional<std::vector<ir::ValueId>>> {
+                      auto tensors = TRY(fold(graph, node));
+                      if (!tensors) return std::optional<std::vector<ir::ValueId>>();
+                      std::vector<ir::ValueId> values;
+                      for (size_t i = 0; i < node.outputs.size(); ++i) {
+                        if (node.outputs[i] == ir::kNoValue) {
+                          values.push_back(ir::kNoValue);
+                          continue;
+                        }
+                        values.push_back(b.constant(std::move((*tensors)[i])));
+                        graph.value(values.back()).name = graph.value(node.outputs[i]).name;
+                        graph.value(node.outputs[i]).name += " (folded)";
+                      }
+                      return std::optional(std::move(values));
+                    }));
+  // Sizes that only data could tell may follow from the new constants; ops lower by what they see.
+  if (fired > 0) TRY(ir::infer_graph(graph));
+  return fired;
 }
 
 }  // namespace tw::passes

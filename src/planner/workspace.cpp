@@ -187,17 +187,55 @@ task::Draft Workspace::make_draft(const Segment& segment, const std::set<SlotId>
   return draft;
 }
 
-void Workspace::add_unwritten(const std::vector<SlotId>& outputs, const std::vector<Uses>& uses,
-                              std::vector<std::set<SlotId>>& live_out) const {
-  size_t last = steps_.size();
-  while (last > 0 && !std::holds_alternative<Segment>(steps_[last - 1])) --last;
-  for (const SlotId id : outputs) {
-    if (weight_of_.contains(id) || slot(id).info.space == task::Space::kInput || last == 0)
-      continue;
-    const bool written =
-        std::any_of(uses.begin(), uses.end(), [&](const Uses& u) { return u.writes.contains(id); });
-    if (!written) live_out[last - 1].insert(id);
+bool Workspace::is_unwritten(SlotId root, const std::set<SlotId>& written) const {
+  return root != task::kNoSlot && !written.contains(root) && !weight_of_.contains(root) &&
+         slot(root).info.space != task::Space::kInput;
+}
+
+void Workspace::add_unwritten(const std::vector<SlotId>& outputs) {
+  std::set<SlotId> written;
+  for (const Uses& uses : uses_of_steps()) written.insert(uses.writes.begin(), uses.writes.end());
+  std::vector<Pending> steps;
+  // In the segment before the step that reads it, where every size is known; one is made if need
+  // be.
+  const auto make_now = [&](SlotId root) {
+    if (!is_unwritten(root, written)) return;
+    if (steps.empty() || !std::holds_alternative<Segment>(steps.back()))
+      steps.emplace_back(Segment{});
+    std::get<Segment>(steps.back()).unwritten.insert(root);
+    written.insert(root);
+  };
+  for (Pending& step : steps_) {
+    if (!std::holds_alternative<Segment>(step))
+      for (const SlotId root : uses_of(step).reads) make_now(root);
+    steps.push_back(std::move(step));
   }
+  for (const SlotId root : outputs) make_now(root);
+  steps_ = std::move(steps);
+}
+
+Uses Workspace::uses_of(const Pending& step) const {
+  Uses uses;
+  if (const auto* segment = std::get_if<Segment>(&step)) {
+    uses.writes = segment->unwritten;
+    for (const auto& one : segment->tasks)
+      for (const task::Operand& operand : task::operands(one.record))
+        (operand.mode == task::Mode::kRead ? uses.reads : uses.writes)
+            .insert(slot(operand.slot).info.root);
+  } else if (const auto* bind = std::get_if<PendingBind>(&step)) {
+    uses.reads.insert(slot(bind->source).info.root);
+  } else {
+    const auto& control = std::get<PendingControl>(step);
+    uses.reads.insert(control.inputs.begin(), control.inputs.end());
+    uses.writes.insert(control.outputs.begin(), control.outputs.end());
+  }
+  return uses;
+}
+
+std::vector<Uses> Workspace::uses_of_steps() const {
+  std::vector<Uses> uses;
+  for (const Pending& step : steps_) uses.push_back(uses_of(step));
+  return uses;
 }
 
 Result<plan::Procedure> Workspace::finish(const std::string& name,
@@ -205,25 +243,10 @@ Result<plan::Procedure> Workspace::finish(const std::string& name,
                                           const std::vector<SlotId>& outputs) {
   remove_dead_tasks(outputs);
   TRY(pack_weights());
-  std::vector<Uses> uses(steps_.size());
-  for (size_t s = 0; s < steps_.size(); ++s) {
-    if (const auto* segment = std::get_if<Segment>(&steps_[s])) {
-      for (const auto& one : segment->tasks)
-        for (const task::Operand& operand : task::operands(one.record))
-          (operand.mode == task::Mode::kRead ? uses[s].reads : uses[s].writes)
-              .insert(slot(operand.slot).info.root);
-    } else if (const auto* bind = std::get_if<PendingBind>(&steps_[s])) {
-      uses[s].reads.insert(slot(bind->source).info.root);
-    } else {
-      const auto& control = std::get<PendingControl>(steps_[s]);
-      uses[s].reads.insert(control.inputs.begin(), control.inputs.end());
-      uses[s].writes.insert(control.outputs.begin(), control.outputs.end());
-    }
-  }
-  if (steps_.empty()) {  // outputs without elements need a run that makes them
-    steps_.emplace_back(Segment{});
-    uses.emplace_back();
-  }
+  add_unwritten(outputs);
+  const std::vector<Uses> uses = uses_of_steps();
+  std::set<SlotId> made(inputs.begin(), inputs.end());  // what a register can hold
+  for (const Uses& step : uses) made.insert(step.writes.begin(), step.writes.end());
   plan::Procedure procedure;
   for (const SlotId id : inputs) register_of(id, procedure);
   std::set<SlotId> needed(outputs.begin(),
@@ -236,7 +259,6 @@ Result<plan::Procedure> Workspace::finish(const std::string& name,
       if (!weight_of_.contains(id) || !std::holds_alternative<Segment>(steps_[s]))
         needed.insert(id);
   }
-  add_unwritten(outputs, uses, live_out);
   for (size_t s = 0; s < steps_.size(); ++s) {
     const auto regs = [&](const std::vector<SlotId>& ids) {
       std::vector<plan::Register> list;
@@ -246,7 +268,7 @@ Result<plan::Procedure> Workspace::finish(const std::string& name,
     if (const auto* segment = std::get_if<Segment>(&steps_[s])) {
       std::set<SlotId> live_in;
       for (const SlotId id : uses[s].reads)
-        if (!weight_of_.contains(id) && !uses[s].writes.contains(id)) live_in.insert(id);
+        if (made.contains(id) && !uses[s].writes.contains(id)) live_in.insert(id);
       plan::RunStep step;
       step.program = static_cast<uint32_t>(shared_.drafts.size());
       step.inputs = regs({live_in.begin(), live_in.end()});

@@ -13,6 +13,8 @@ namespace tw::planner {
 /// A run of tasks between two host steps.
 struct Segment {
   std::vector<task::Draft::Task> tasks;
+  /// Roots without elements, which no task writes, that the host reads as outputs of this segment.
+  std::set<task::SlotId> unwritten = {};
 };
 
 /// A step before registers are known: slots stand for registers.
@@ -82,9 +84,12 @@ class Workspace {
  private:
   /// Removes tasks whose results nothing reads: shape arithmetic that views took over.
   void remove_dead_tasks(const std::vector<task::SlotId>& outputs);
-  /// Outputs that no task writes (they have no elements) are made by the last segment.
-  void add_unwritten(const std::vector<task::SlotId>& outputs, const std::vector<Uses>& uses,
-                     std::vector<std::set<task::SlotId>>& live_out) const;
+  /// What the host or the caller reads though no task writes it (it has no elements) becomes an
+  /// output of a segment.
+  void add_unwritten(const std::vector<task::SlotId>& outputs);
+  bool is_unwritten(task::SlotId root, const std::set<task::SlotId>& written) const;
+  Uses uses_of(const Pending& step) const;
+  std::vector<Uses> uses_of_steps() const;
   Result<void> pack_weights();
   task::Draft make_draft(const Segment& segment, const std::set<task::SlotId>& live_in,
                          const std::set<task::SlotId>& live_out) const;

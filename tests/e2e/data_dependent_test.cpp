@@ -70,5 +70,58 @@ TEST(DataDependent, ALoopMayGrowWhatItCarries) {
   }
 }
 
+TEST(WithoutElements, AValueThatNoTaskWritesIsReadAndReturnedTwice) {
+  GraphMaker g;
+  const ir::ValueId x = g.input("x", DType::kF32, {Dim(0), Dim(3)});
+  const ir::ValueId both = g.op("concat", {x, x}, {{"axis", int64_t{1}}});
+  g.graph.outputs = {both, both, g.op("relu", {both})};
+  expect_reference(g.graph, engine_for(g.graph), {floats({0, 3}, {})});
+}
+
+TEST(WithoutElements, AValueThatNoTaskWritesIsReadByTheHost) {
+  GraphMaker body;
+  const ir::ValueId inner = body.input("captured", DType::kF32, {Dim(0), Dim(6)});
+  body.graph.outputs = {body.op("relu", {inner})};
+  const auto branch = std::make_shared<const ir::Graph>(body.graph);
+  GraphMaker g;
+  const ir::ValueId condition = g.input("condition", DType::kBool, {});
+  const ir::ValueId x = g.input("x", DType::kF32, {Dim(0), Dim(3)});
+  const ir::ValueId both = g.op("concat", {x, x}, {{"axis", int64_t{1}}});
+  g.graph.outputs = {
+      g.op("if", {condition, both}, {{"then_branch", branch}, {"else_branch", branch}})};
+  Tensor yes = value_or_fail(Tensor::try_make(DType::kBool, {}));
+  yes.set_int(0, 1);
+  expect_reference(g.graph, engine_for(g.graph), {yes, floats({0, 3}, {})});
+}
+
+TEST(DataDependent, ASizeThatFoldingMakesKnownIsKnownToWhatFollows) {
+  GraphMaker g;
+  const ir::ValueId x = g.input("x", DType::kF32, {Dim(3), Dim(2)});
+  const ir::ValueId limits = g.b().constant(floats({3}, {1, -1, 1}));
+  const ir::ValueId keep = g.op("greater", {limits, g.b().scalar(DType::kF32, 0)});
+  g.graph.outputs = {g.op("compress", {x, keep}, {{"axis", int64_t{0}}})};
+  expect_reference(g.graph, engine_for(g.graph), {floats({3, 2}, {1, 2, 3, 4, 5, 6})});
+}
+
+TEST(DataDependent, AShortListStandsBesideAnOpenSizeThatOnlyOneNumberFits) {
+  GraphMaker g;
+  const ir::ValueId x = g.input("x", DType::kF32, {Dim(2), Dim::symbol("n")});
+  const ir::ValueId one = g.input("one", DType::kF32, {Dim(1)});
+  const ir::ValueId w = g.b().constant(floats({4, 1}, {1, 2, 3, 4}));
+  const ir::ValueId keep = g.op("greater", {one, g.b().scalar(DType::kF32, 0)});
+  g.graph.outputs = {g.op("matmul", {x, w}), g.op("compress", {one, keep})};
+  expect_reference(g.graph, engine_for(g.graph),
+                   {floats({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}), floats({1}, {1})});
+}
+
+TEST(Views, AStepThatFitsNoOtherStrideLeavesTheWholeProvable) {
+  GraphMaker g;
+  const ir::ValueId x = g.input("x", DType::kF32, {Dim(2), Dim(3)});
+  const ir::ValueId y = g.op("relu", {x});
+  const auto one = [&](int64_t number) { return g.b().ints({number}); };
+  g.graph.outputs = {y, g.op("slice", {y, one(-1), one(-9), one(1), one(-2)})};
+  expect_reference(g.graph, engine_for(g.graph), {floats({2, 3}, {1, 2, 3, 4, 5, 6})});
+}
+
 }  // namespace
 }  // namespace tw::e2e
