@@ -37,13 +37,26 @@ constexpr Pass kPipeline[] = {
     {"fuse_elementwise", fuse_elementwise},  // last: everything that is left between tasks
 };
 
-Result<void> run(ir::Graph& graph, const PipelineOptions& options) {
+// What a late pass uncovers an early one may use; more rounds than this would be passes that undo
+// each other.
+constexpr int kMaxRounds = 8;
+
+/// All passes once; how often they fired. After the first round only those that did are told.
+Result<int> run_round(ir::Graph& graph, const PipelineOptions& options, bool is_first) {
+  int total = 0;
   for (const Pass& pass : kPipeline) {
     if (options.skip.contains(pass.name)) continue;
     const int fired = TRY(pass.run(graph).in(cat("pass ", pass.name)));
     TRY(ir::verify(graph).in(cat("after pass ", pass.name)));
-    if (options.on_pass) options.on_pass(pass.name, fired, graph);
+    total += fired;
+    if (options.on_pass && (is_first || fired > 0)) options.on_pass(pass.name, fired, graph);
   }
+  return total;
+}
+
+Result<void> run(ir::Graph& graph, const PipelineOptions& options) {
+  for (int round = 0; round < kMaxRounds; ++round)
+    if (TRY(run_round(graph, options, round == 0)) == 0) break;
   return {};
 }
 

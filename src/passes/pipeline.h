@@ -26,11 +26,11 @@ std::span<const Pass> pipeline();
 struct PipelineOptions {
   std::set<std::string> skip;  // passes by name
   std::function<void(const char* pass, int fired, const ir::Graph&)>
-      on_pass;  // after each; may be empty
+      on_pass;  // after each of the first round, and later where it fired; may be empty
 };
 
-/// Runs the pipeline over `graph` and, first, over the bodies of its control flow. Verifies after
-/// each pass: an error names the pass.
+/// Runs the pipeline over `graph` and, first, over the bodies of its control flow, until nothing
+/// changes any more. Verifies after each pass: an error names the pass.
 Result<void> optimize(ir::Graph& graph, const PipelineOptions& options);
 
 /// The passes, each a file of its own.

@@ -27,6 +27,17 @@ Permutation inverse(const Permutation& permutation) {
   return out;
 }
 
+/// Whether elements move in memory: the order of the dims larger than 1 changes.
+bool moves_elements(const Permutation& permutation, const ir::Shape& source) {
+  int64_t last = -1;
+  for (const int64_t d : permutation) {
+    if (source[static_cast<size_t>(d)] == Dim(1)) continue;
+    if (d < last) return true;
+    last = d;
+  }
+  return false;
+}
+
 class Sinker {
  public:
   explicit Sinker(ir::Graph& graph) : graph_(graph) {}
@@ -74,9 +85,8 @@ class Sinker {
     const size_t rank = permutation.size();
     if (value.constant && value.constant->count() == 1) return std::optional(id);
     if (value.type.shape.size() > rank) return std::optional<ir::ValueId>();
-    const auto wide = std::count_if(value.type.shape.begin(), value.type.shape.end(),
-                                    [](const Dim& d) { return !(d == Dim(1)); });
-    if (!value.constant && (wide > 2 || value.type.shape.size() != rank))
+    if (!value.constant &&
+        (value.type.shape.size() != rank || moves_elements(inverse(permutation), value.type.shape)))
       return std::optional<ir::ValueId>();
     ir::ValueId full = id;
     if (value.type.shape.size() < rank) {
@@ -85,6 +95,20 @@ class Sinker {
       full = TRY(b.op("unsqueeze", {id, b.ints(axes)}));
     }
     return std::optional(TRY(b.op("transpose", {full}, {{"perm", inverse(permutation)}})));
+  }
+
+  /// One transpose behind instead of those in front. Where an operand has none and gets one, those
+  /// in front must move elements: the next run would else take it back.
+  bool gains(const ir::Node& node, const Permutation& permutation) const {
+    bool all_moved = true, any_real = false;
+    for (const ir::ValueId id : node.inputs) {
+      const auto found = moved_.find(id);
+      if (found != moved_.end())
+        any_real = any_real || moves_elements(permutation, shape(found->second.source));
+      else if (id != ir::kNoValue && !graph_.value(id).constant)
+        all_moved = false;
+    }
+    return all_moved || any_real;
   }
 
   Result<std::optional<std::vector<ir::ValueId>>> all_before(const ir::Node& node,
@@ -108,6 +132,7 @@ class Sinker {
   Rewritten sink_elementwise(const ir::Node& node, const Permutation& permutation,
                              ir::GraphBuilder& b) {
     if (shape(node.outputs[0]).size() != permutation.size()) return none();
+    if (!gains(node, permutation)) return none();
     const auto inputs = TRY(all_before(node, permutation, b));
     if (!inputs) return none();
     return behind(TRY(b.op(node.op->name, *inputs, node.attrs)), permutation, b);
