@@ -3,19 +3,20 @@
 #include "ops/lower.h"
 #include "ops/shape/common_axes.h"
 #include "ops/shape/common_move.h"
+#include "ops/shape/common_reach.h"
 
 namespace tw::ops {
 namespace {
 
 Result<void> infer(ir::InferContext& c) {
-  TRY(c.axis(c.attr_int("axis"), c.rank(0), "attribute 'axis'"));
+  const int64_t axis = TRY(c.axis(c.attr_int("axis"), c.rank(0), "attribute 'axis'"));
   if (!is_signed_int(c.in(1).dtype))
     return error(Code::kInvalidModel, "'index' is ", c.in(1).dtype, ", expected i32 or i64");
   if (c.rank(1) != c.rank(0))
     return error(Code::kInvalidModel, "'index' has rank ", c.rank(1), ", expected ", c.rank(0),
                  " as 'x'");
   c.out(0, {c.in(0).dtype, c.shape(1)});
-  return {};
+  return expect_reach(c, axis);
 }
 
 Result<void> reference(ir::EvalContext& c) {

@@ -28,6 +28,10 @@ Result<void> reference(ir::EvalContext& c) {
   const Tensor& x = c.in(0);
   const auto batch = static_cast<size_t>(c.attr_int("batch_axis")),
              time = static_cast<size_t>(c.attr_int("time_axis"));
+  for (int64_t b = 0; b < c.in(1).count(); ++b)
+    if (c.in(1).int_at(b) > x.dims()[time])
+      return error(Code::kInvalidArgument, "'lengths' holds ", c.in(1).int_at(b),
+                   ", expected at most ", x.dims()[time]);
   const StridedView from = whole_view(x.dims());
   for_each_coordinate(x.dims(), [&](const Dims& at, int64_t i) {
     const int64_t length = c.in(1).int_at(at[batch]);

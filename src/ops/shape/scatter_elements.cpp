@@ -5,13 +5,14 @@
 #include "ops/shape/common_axes.h"
 #include "ops/shape/common_dims.h"
 #include "ops/shape/common_move.h"
+#include "ops/shape/common_reach.h"
 #include "ops/shape/common_scatter.h"
 
 namespace tw::ops {
 namespace {
 
 Result<void> infer(ir::InferContext& c) {
-  TRY(c.axis(c.attr_int("axis"), c.rank(0), "attribute 'axis'"));
+  const int64_t axis = TRY(c.axis(c.attr_int("axis"), c.rank(0), "attribute 'axis'"));
   TRY(combine_of(c));
   if (!is_signed_int(c.in(1).dtype))
     return error(Code::kInvalidModel, "'index' is ", c.in(1).dtype, ", expected i32 or i64");
@@ -24,7 +25,7 @@ Result<void> infer(ir::InferContext& c) {
   for (size_t d = 0; d < c.shape(1).size(); ++d)
     TRY(same_dim(c.shape(1)[d], c.shape(2)[d], cat("dim ", d, " of 'updates'")));
   c.out(0, c.in(0));
-  return {};
+  return expect_reach(c, axis);
 }
 
 Result<void> reference(ir::EvalContext& c) {

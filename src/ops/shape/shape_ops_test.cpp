@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ir/contexts.h"
+#include "ir/evaluate.h"
 #include "ir/op_def.h"
 #include "ops/shape/common_dims.h"
 
@@ -127,6 +128,25 @@ TEST(ShapeOps, ConstantOfShapeTakesTheTypeAndValueOfItsAttribute) {
                              {{"value", Tensor::from_ints({&seven, 1})}})[0];
   EXPECT_EQ(t.type(y), "i64[2]");
   EXPECT_EQ(t.known(y), "7 7");
+}
+
+TEST(ShapeOps, AnIndexThatReachesPastItsTensorIsRefused) {
+  Bench t;
+  const ValueId x = t.input(DType::kF32, {2, 3}), index = t.input(DType::kI64, {4, 3}),
+                updates = t.input(DType::kF32, {4, 3});
+  EXPECT_TRUE(t.b.op("gather_elements", {x, index}, {{"axis", int64_t{0}}}).ok());
+  EXPECT_FALSE(t.b.op("gather_elements", {x, index}, {{"axis", int64_t{1}}}).ok());
+  EXPECT_FALSE(t.b.op("scatter_elements", {x, index, updates}, {{"axis", int64_t{1}}}).ok());
+}
+
+TEST(ShapeOps, ReversingMoreStepsThanThereAreIsAnError) {
+  Bench t;
+  const int64_t lengths[] = {4, 2};
+  const Tensor x = Tensor::from_ints(std::vector<int64_t>(6, 1)).reshaped({3, 2});
+  const ValueId a = t.b.constant(x), b = t.b.constant(Tensor::from_ints(lengths));
+  t.op("reverse_sequence", {a, b});
+  const Tensor length_tensor = Tensor::from_ints(lengths);
+  EXPECT_FALSE(ir::evaluate_node(t.nodes.back(), {&x, &length_tensor}).ok());
 }
 
 TEST(Dims, AreKnownNotNegativeThroughMinAndMax) {
