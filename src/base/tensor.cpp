@@ -1,5 +1,6 @@
 #include "base/tensor.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "base/half.h"
@@ -39,11 +40,10 @@ Result<int64_t> checked_bytes(DType dtype, const Dims& dims) {
                    "]");
     empty = empty || dim == 0;
   }
-  if (empty) return int64_t{0};
-  for (const int64_t dim : dims)
-    if (__builtin_mul_overflow(bytes, dim, &bytes))
+  for (const int64_t dim : dims)  // beside a dim of 0 too: products of some dims are taken
+    if (__builtin_mul_overflow(bytes, std::max<int64_t>(1, dim), &bytes))
       return error(Code::kOutOfMemory, dtype, "[", join(dims, ","), "] passes 2^63 bytes");
-  return bytes;
+  return empty ? 0 : bytes;
 }
 
 Result<Tensor> Tensor::try_make(DType dtype, const Dims& dims) {

@@ -78,9 +78,10 @@ class Checker {
   Result<void> check_constant(const ConstantRegister& constant, Held& held) const {
     const int64_t bytes = TRY(checked_bytes(constant.dtype, constant.dims));
     const auto weights = static_cast<int64_t>(plan_.weights.size());
-    if (constant.offset_bytes < 0 || bytes > weights || constant.offset_bytes > weights - bytes)
+    if (constant.offset_bytes < 0 || bytes > weights || constant.offset_bytes > weights - bytes ||
+        constant.offset_bytes % size_bytes(constant.dtype) != 0)
       return error(Code::kCorrupt, "has ", bytes, " bytes at ", constant.offset_bytes,
-                   ", expected them in the weights of ", weights, " bytes");
+                   ", expected whole elements in the weights of ", weights, " bytes");
     return set(held, constant.reg, constant.dtype);
   }
 
@@ -166,14 +167,18 @@ class Checker {
   const Plan& plan_;
 };
 
+constexpr int64_t kWeightAlignment = 64;  // kernels may load whole vectors
+
 Result<void> check_program(const Plan& plan, const task::Program& program) {
   for (size_t i = 0; i < program.slots.size(); ++i) {
     const task::SlotInfo& slot = program.slots[i];
     const auto weights = static_cast<int64_t>(plan.weights.size());
     if (slot.space == task::Space::kWeight && !slot.is_view() &&
-        (slot.offset_bytes < 0 || slot.storage_bytes < 0 || slot.storage_bytes > weights ||
+        (slot.offset_bytes < 0 || slot.offset_bytes % kWeightAlignment != 0 ||
+         slot.storage_bytes < 0 || slot.storage_bytes > weights ||
          slot.offset_bytes > weights - slot.storage_bytes))
-      return error(Code::kCorrupt, "slot ", i, " lies outside the weights of ", weights, " bytes");
+      return error(Code::kCorrupt, "slot ", i, " lies outside the weights of ", weights,
+                   " bytes or off their alignment");
     const bool listed =
         std::count(program.inputs.begin(), program.inputs.end(), static_cast<task::SlotId>(i)) +
             std::count(program.outputs.begin(), program.outputs.end(),

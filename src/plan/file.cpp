@@ -155,10 +155,10 @@ Result<Opened> open_plan(const std::string& path) {
   for (Section& section : opened.sections) {
     section.name.back() = '\0';
     if (section.offset < header.data_begin || section.offset > bytes.size() ||
-        section.bytes > bytes.size() - section.offset)
+        section.bytes > bytes.size() - section.offset || section.offset % kPage != 0)
       return error(Code::kCorrupt, "section '", section.name.data(), "' has ", section.bytes,
-                   " bytes at ", section.offset, ", expected them between ", header.data_begin,
-                   " and ", bytes.size());
+                   " bytes at ", section.offset, ", expected them on a page between ",
+                   header.data_begin, " and ", bytes.size());
   }
   const auto data = bytes.subspan(header.data_begin);
   const uint64_t n_chunks = (data.size() + kChunkBytes - 1) / kChunkBytes;

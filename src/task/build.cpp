@@ -235,8 +235,9 @@ Result<Program> instantiate(const Program& program, const std::vector<int64_t>& 
   ops.reserve(program.records.size());
   for (const uint32_t r : seq_order(program))
     if (program.records[r].kind != Tasks::number_of<JoinTask>()) ops.push_back(program.records[r]);
-  const Queue& queue = program.queues.front();
-  TRY(schedule_whole(made, std::move(ops), static_cast<uint32_t>(program.queues.size()),
+  const Queue queue = program.queues.empty() ? Queue() : program.queues.front();
+  TRY(schedule_whole(made, std::move(ops),
+                     std::max<uint32_t>(1, static_cast<uint32_t>(program.queues.size())),
                      queue.kind));
   TRY(finish(made));
   return made;

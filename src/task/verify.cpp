@@ -60,8 +60,15 @@ class Verifier {
   Clocks clocks_;
 };
 
+// More than any device has; clocks take queues times tasks.
+constexpr size_t kMaxQueues = 1024;
+// Of one record that does a part of an op: each is looked at.
+constexpr uint32_t kMaxPartTiles = 1U << 20;
+
 Result<void> Verifier::check_queues() const {
   uint32_t next = 0;
+  if (program_.queues.size() > kMaxQueues)
+    return error(Code::kCorrupt, program_.queues.size(), " queues, at most ", kMaxQueues);
   for (size_t q = 0; q < program_.queues.size(); ++q) {
     const Queue& queue = program_.queues[q];
     if (queue.first != next || queue.count > program_.records.size() - next)
@@ -97,6 +104,9 @@ Result<void> Verifier::check_record(const Record& record, int64_t& tiles) const 
   tiles = n_tiles(record, program_.slots);
   if (record.tile_begin > record.tile_end || record.tile_end > tiles)
     return error(Code::kCorrupt, "the op has ", tiles, " tiles");
+  if (!is_whole_op(record, tiles) && record.tile_end - record.tile_begin > kMaxPartTiles)
+    return error(Code::kCorrupt, "does ", record.tile_end - record.tile_begin,
+                 " tiles, at most ", kMaxPartTiles);
   const std::span<const Role> roles = operand_roles(record.kind);
   for (size_t i = 0; i < roles.size(); ++i) {
     const SlotId id = record.operands[i];

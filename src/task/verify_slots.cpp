@@ -26,16 +26,15 @@ std::optional<ByteRange> checked_range(const SlotInfo& slot) {
   return ByteRange{low, high};
 }
 
-/// checked_bytes() has a value: no dim is negative and the size fits in 63 bits.
+/// checked_bytes() has a value: no dim is negative and the size fits in 63 bits, that of the dims
+/// beside a dim of 0 too.
 bool has_size(const SlotInfo& slot) {
   int64_t bytes = size_bytes(slot.dtype);
-  bool empty = false, fits = true;
-  for (int d = 0; d < slot.rank; ++d) {
-    if (slot.dims[d] < 0) return false;
-    empty = empty || slot.dims[d] == 0;
-    fits = fits && !__builtin_mul_overflow(bytes, slot.dims[d], &bytes);
-  }
-  return empty || fits;
+  for (int d = 0; d < slot.rank; ++d)
+    if (slot.dims[d] < 0 ||
+        __builtin_mul_overflow(bytes, std::max<int64_t>(1, slot.dims[d]), &bytes))
+      return false;
+  return true;
 }
 
 /// Some task has an operand on this storage.
@@ -76,6 +75,8 @@ Result<void> check_storage(const Program& program, size_t i) {
   if (s.layout == Layout::kStrided) {
     const std::optional<ByteRange> range = checked_range(s);
     if (!range) return wrong(program, i, "its strides reach past 2^63 bytes");
+    if (s.is_view() && s.offset_bytes % size_bytes(s.dtype) != 0)
+      return wrong(program, i, cat("offset ", s.offset_bytes, " lies between elements"));
     if (range->begin < 0 || range->end > root.storage_bytes)
       return wrong(program, i,
                    cat("bytes ", range->begin, " to ", range->end, " lie outside the storage of ",

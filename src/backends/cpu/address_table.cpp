@@ -41,6 +41,7 @@ std::vector<std::byte*> partial_addresses(const task::Program& program, const Bi
   std::vector<std::byte*> addresses(program.slots.size(), nullptr);
   for (size_t i = 0; i < program.slots.size(); ++i) {
     const task::SlotInfo& slot = program.slots[i];
+    if (slot.count() == 0) continue;
     const task::SlotInfo& root = program.slot(slot.root);
     std::byte* base = root_address(root, slot.root, bindings);
     const bool is_root = task::index(slot.root) == i;

@@ -23,7 +23,7 @@ struct Bindings {
 };
 
 /// By slot: the address of its element with all coordinates 0, or null when its space has no place
-/// in `bindings`.
+/// in `bindings` or it has no elements.
 std::vector<std::byte*> partial_addresses(const task::Program& program, const Bindings& bindings);
 
 /// The same, but every slot has a place: the error names one that has not. Slots of no bytes need

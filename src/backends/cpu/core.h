@@ -37,8 +37,13 @@ struct TaskContext {
 };
 
 /// Fails when the packed weight `id` is not `n_floats` floats of storage: its kernel would read
-/// past it. Nothing to check for one that is not packed.
-Result<void> check_panels(const TaskContext& context, task::SlotId id, int64_t n_floats);
+/// past it; or when the task does not compute in f32. Nothing to check for one that is not packed.
+Result<void> check_panels(const TaskContext& context, task::SlotId id, task::Lane lane,
+                          int64_t n_floats);
+
+/// Whether every element of an operand is stored, none repeated: a copy of it is then no larger
+/// than what the plan brought.
+bool is_stored_in_full(const TaskContext& context, task::SlotId id);
 
 /// Reads only slots that are immutable and have an address; `context.scratch` and
 /// `context.prepared` are not used. Null for kinds with nothing to prepare.

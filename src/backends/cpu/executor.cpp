@@ -10,7 +10,7 @@ namespace tw::cpu {
 namespace {
 
 // Waking a thread and fetching its data back costs some microseconds; a chunk is worth that much.
-constexpr int64_t kWorthSharingNs = 4000;
+constexpr double kWorthSharingNs = 4000;
 
 /// What records have in common that can share what is prepared: kind, operands and payload.
 struct SameTask {
@@ -28,10 +28,11 @@ struct SameTask {
 };
 using PreparedTasks = std::unordered_map<const task::Record*, const Prepared*, SameTask, SameTask>;
 
-int64_t min_tiles(const task::Record& record, task::Slots slots, int64_t n_tiles) {
-  const int64_t total_ns = estimate_ns(record, slots);
+int64_t min_tiles(const task::Record& record, task::Slots slots, int64_t all_tiles) {
+  const auto total_ns = static_cast<double>(std::max<int64_t>(1, estimate_ns(record, slots)));
+  const auto n_tiles = static_cast<double>(std::max<int64_t>(1, all_tiles));
   return std::max<int64_t>(
-      1, std::max<int64_t>(1, n_tiles) * kWorthSharingNs / std::max<int64_t>(1, total_ns));
+      1, static_cast<int64_t>(std::min(n_tiles, n_tiles * kWorthSharingNs / total_ns)));
 }
 
 /// The error of the lowest tile, whichever thread met it.
@@ -101,7 +102,8 @@ Result<std::unique_ptr<Executor>> Executor::make(
   executor->place_of_.resize(program.records.size());
   for (const uint32_t r : task::seq_order(program)) {
     const task::Record& record = program.records[r];
-    if (runs && !runs(record)) {
+    const bool is_idle = record.tile_begin == record.tile_end;  // nothing to prepare for
+    if (is_idle || (runs && !runs(record))) {
       executor->place_of_[r] = static_cast<uint32_t>(executor->steps_.size());
       executor->steps_.push_back({&record, nullptr, 1});
       continue;

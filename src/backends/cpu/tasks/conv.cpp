@@ -266,8 +266,9 @@ Result<PreparedPtr> prepare(const ConvTask& task, const TaskContext& context) {
   plan->epilogue = TRY(Epilogue::make(context, task.epilogue, task.extra, task.y.id, lane));
   plan->zeros.resize(static_cast<size_t>(x.dims[x.rank - 1]));
   const ConvShape shape(w.shape(), task.groups);
-  TRY(check_panels(context, task.w.id, shape.packed_elems(*context.kernels)));
+  TRY(check_panels(context, task.w.id, lane, shape.packed_elems(*context.kernels)));
   if (lane == task::Lane::kF32 && w.immutable() && w.layout == task::Layout::kStrided &&
+      is_stored_in_full(context, task.w.id) &&
       context.addresses[task::index(task.w.id)] != nullptr) {
     plan->packed = AlignedFloats(shape.packed_elems(*context.kernels));
     pack_conv_weights(*context.kernels, whole_window(context, task.w.id), shape,

@@ -219,7 +219,8 @@ void run_plain(const GemmTask& task, const TaskContext& context, int64_t i) {
 bool should_pack(const GemmTask& task, const TaskContext& context) {
   const task::SlotInfo& b = context.slot(task.b.id);
   return b.immutable() && b.layout == task::Layout::kStrided && b.rank == 2 &&
-         b.dtype == DType::kF32 && context.addresses[task::index(task.b.id)] != nullptr &&
+         is_stored_in_full(context, task.b.id) && b.dtype == DType::kF32 &&
+         context.addresses[task::index(task.b.id)] != nullptr &&
          task::lane_of(context.slot(task.a.id).dtype) == task::Lane::kF32;
 }
 
@@ -231,7 +232,7 @@ Result<PreparedPtr> prepare(const GemmTask& task, const TaskContext& context) {
                                       task::lane_of(context.slot(task.a.id).dtype)));
   const task::SlotInfo& c = context.slot(task.c.id);
   TRY(check_panels(
-      context, task.b.id,
+      context, task.b.id, task::lane_of(context.slot(task.a.id).dtype),
       context.kernels->packed_b_elems(inner_extent(task, context), c.dims[c.rank - 1])));
   if (should_pack(task, context)) {
     Plane b = plane_of(whole_window(context, task.b.id));
