@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <limits>
 #include <list>
 #include <map>
 #include <mutex>
@@ -73,6 +74,8 @@ class Engine {
 struct RunOptions {
   cpu::Order order = cpu::Order::kSequence;
   uint64_t seed = 0;
+  /// Of one Loop: past that the run is an error, since a model may ask for a loop without end.
+  int64_t max_iterations = std::numeric_limits<int64_t>::max();
 };
 
 class Context {

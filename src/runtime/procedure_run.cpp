@@ -43,6 +43,9 @@ Tensor scalar(DType dtype, int64_t value) {
 /// items.
 Result<Tensor> stack(const std::vector<Tensor>& items, const plan::Port& none) {
   Dims dims{static_cast<int64_t>(items.size())};
+  const size_t rank = items.empty() ? none.shape.size() : items[0].dims().size();
+  if (rank + 1 > kMaxRank)
+    return error(Code::kInvalidArgument, "values of rank ", rank, " cannot be stacked");
   if (items.empty()) {
     for (const Dim& dim : none.shape) dims.push_back(dim.known().value_or(0));
     return Tensor::try_make(none.dtype, dims);
@@ -57,6 +60,14 @@ Result<Tensor> stack(const std::vector<Tensor>& items, const plan::Port& none) {
                 stacked.mutable_data() + static_cast<int64_t>(i) * items[i].bytes());
   }
   return stacked;
+}
+
+/// The number in a tensor of one element.
+Result<int64_t> number(const Tensor& tensor, std::string_view what) {
+  if (tensor.count() != 1)
+    return error(Code::kInvalidArgument, what, " is ", tensor.type_text(),
+                 ", expected one element");
+  return tensor.int_at(0);
 }
 
 Tensor slice(const Tensor& tensor, int64_t i) {
@@ -162,11 +173,7 @@ Result<void> ProcedureRun::step(const plan::BindStep& step, Frame& frame) {
 }
 
 Result<void> ProcedureRun::step(const plan::IfStep& step, Frame& frame) {
-  const Tensor& condition = frame.registers[step.condition];
-  if (condition.count() != 1)
-    return error(Code::kInvalidArgument, "a condition is ", condition.type_text(),
-                 ", expected one element");
-  const bool taken = condition.int_at(0) != 0;
+  const bool taken = TRY(number(frame.registers[step.condition], "a condition")) != 0;
   const std::string& refusal = taken ? step.then_refusal : step.else_refusal;
   if (!refusal.empty())
     return error(Code::kInvalidArgument, "the model's ", taken ? "then" : "else",
@@ -180,19 +187,21 @@ Result<void> ProcedureRun::step(const plan::IfStep& step, Frame& frame) {
 Result<void> ProcedureRun::step(const plan::LoopStep& step, Frame& frame) {
   const int64_t trips = step.trip_count == plan::kNoRegister
                             ? std::numeric_limits<int64_t>::max()
-                            : frame.registers[step.trip_count].int_at(0);
-  bool goes_on =
-      step.condition == plan::kNoRegister || frame.registers[step.condition].int_at(0) != 0;
+                            : TRY(number(frame.registers[step.trip_count], "a trip count"));
+  bool goes_on = step.condition == plan::kNoRegister ||
+                 TRY(number(frame.registers[step.condition], "a condition")) != 0;
   std::vector<Tensor> carried = pick(frame.registers, step.carried);
   const std::vector<Tensor> captures = pick(frame.registers, step.captures);
   std::vector<std::vector<Tensor>> scanned(step.outputs.size() - carried.size());
   for (int64_t i = 0; i < trips && goes_on; ++i) {
+    if (i == options_.max_iterations)
+      return error(Code::kCancelled, "a loop goes on after ", i, " iterations, the most allowed");
     std::vector<Tensor> inputs{scalar(DType::kI64, i), scalar(DType::kBool, 1)};
     inputs.insert(inputs.end(), carried.begin(), carried.end());
     inputs.insert(inputs.end(), captures.begin(), captures.end());
     std::vector<Tensor> outputs =
         TRY(run(*step.body, std::move(inputs), frame.symbols).in(cat("iteration ", i)));
-    goes_on = outputs[0].int_at(0) != 0;
+    goes_on = TRY(number(outputs[0], "a condition")) != 0;
     for (size_t c = 0; c < carried.size(); ++c) carried[c] = std::move(outputs[1 + c]);
     for (size_t s = 0; s < scanned.size(); ++s)
       scanned[s].push_back(std::move(outputs[1 + carried.size() + s]));
