@@ -1,0 +1,61 @@
+// Plans to start from: every step of a procedure, open sizes, tiles for several workers, and one op
+// case in five through all kinds of tasks.
+#include "plan_seeds.h"
+
+#include "backends/cpu/build/target.h"
+#include "compiler/compile.h"
+#include "frontends/onnx/test_models.h"
+#include "ir/op_case.h"
+#include "ir/op_def.h"
+#include "plan_bytes.h"
+
+namespace tw::fuzz {
+namespace {
+
+constexpr size_t kCaseStep = 5;
+constexpr size_t kMaxSeed = 64 << 10;
+
+Result<Bytes> compiled(const ir::Graph& graph, int workers, bool portable) {
+  compiler::CompileOptions options;
+  options.workers = workers;
+  return bytes_of(
+      TRY(compiler::compile(graph, *cpu::make_target(cpu::best_isa(), portable), options)));
+}
+
+Bytes model_plan(size_t i) {
+  using Make = onnx::pb::ModelProto (*)();
+  constexpr Make kModels[] = {onnx::mlp_model, onnx::if_model, onnx::loop_model, onnx::scan_model,
+                              onnx::function_model};
+  const auto graph = onnx::import_model(kModels[i / 2]());
+  if (!graph.ok()) fail(graph.error().message);
+  auto bytes = compiled(graph.value(), 1, i % 2 == 0);
+  if (!bytes.ok()) fail(bytes.error().message);
+  return std::move(bytes).take();
+}
+
+std::vector<std::pair<const ir::OpDef*, std::string_view>> chosen_cases() {
+  std::vector<std::pair<const ir::OpDef*, std::string_view>> chosen;
+  size_t n = 0;
+  for (const ir::OpDef* op : ir::op_table())
+    for (const std::string_view text : op->cases)
+      if (n++ % kCaseStep == 0) chosen.emplace_back(op, text);
+  return chosen;
+}
+
+}  // namespace
+
+size_t n_plan_seeds() { return kModelPlans + chosen_cases().size(); }
+
+Bytes make_plan_seed(size_t i) {
+  if (i < kModelPlans) return model_plan(i);
+  const auto [op, text] = chosen_cases()[i - kModelPlans];
+  auto made = ir::make_case(*op, text, i);
+  if (!made.ok()) fail(made.error().message);
+  auto bytes = compiled(made.value().graph, i % 3 == 0 ? 3 : 1, i % 2 == 0);
+  // A few cases declare sizes that a plan leaves to its callers, and production shapes are too
+  // large to try often.
+  return bytes.ok() && bytes.value().size() <= kMaxSeed ? std::move(bytes).take()
+                                                        : model_plan(i % kModelPlans);
+}
+
+}  // namespace tw::fuzz
