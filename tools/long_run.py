@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The part of `./check --long` that takes hours: the sanitizer builds with all their tests, then every fuzzer.
+"""The part of `./check --long` that takes hours: the sanitizer builds with all their tests, every fuzzer, the soak.
 
-Fuzzers are the programs behind the tests labelled fuzz or fuzz_smoke; each takes --seconds N and is run under
-ASan/UBSan for ten minutes. Writes bench/results/long.json; exit code 1 when anything failed.
+Fuzzers are the programs behind the tests labelled fuzz; each takes --seconds N and is run under ASan/UBSan for ten
+minutes. The soak runs in the release build: a sanitizer keeps memory for itself. Writes bench/results/long.json; exit
+code 1 when anything failed.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ SANITIZERS = {"dev": "ASan and UBSan", "tsan": "TSan"}
 
 @dataclass(frozen=True)
 class Row:
-    """What one part of the long run did."""
+    """What one part of the long run did; `said` are the lines that it ended with."""
 
     name: str
     seconds: float
     tally: Tally
+    said: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"  {self.name}: {self.tally} in {self.seconds:.0f} s"
@@ -73,8 +75,8 @@ def run_sanitizer(preset: str, logs: Path) -> Row:
 
 
 def fuzzers(preset: str) -> list[str]:
-    """The programs of the tests labelled fuzz or fuzz_smoke."""
-    command = ["ctest", "--test-dir", f"build/{preset}", "-L", "^fuzz(_smoke)?$", "--show-only=json-v1"]
+    """The programs of the tests labelled fuzz."""
+    command = ["ctest", "--test-dir", f"build/{preset}", "-L", "^fuzz$", "--show-only=json-v1"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if done.returncode != 0:
         return []
@@ -82,18 +84,38 @@ def fuzzers(preset: str) -> list[str]:
     return sorted({test["command"][0] for test in tests if "command" in test})
 
 
+def run_program(name: str, command: list[str], logs: Path) -> Row:
+    """A program that says in its last lines what it did."""
+    began = time.monotonic()
+    log = logs / f"{Path(command[0]).name}.txt"
+    succeeded = run_logged(command, log)
+    output = log.read_text(errors="replace")
+    said = tuple(output.strip().splitlines()[-4:]) if succeeded else ()
+    return Row(name, time.monotonic() - began, count(output, succeeded), said)
+
+
 def run_fuzzer(program: str, seconds: int, logs: Path) -> Row:
     """One fuzzer for its time."""
-    began, name = time.monotonic(), Path(program).name
-    log = logs / f"{name}.txt"
-    succeeded = run_logged([program, "--seconds", str(seconds)], log)
-    return Row(f"fuzzer {name}", time.monotonic() - began, count(log.read_text(errors="replace"), succeeded))
+    return run_program(f"fuzzer {Path(program).name}", [program, "--seconds", str(seconds)], logs)
+
+
+def run_soak(cycles: int, logs: Path) -> Row:
+    """Thousands of turns in the release build, which ./check has made."""
+    logs.mkdir(parents=True, exist_ok=True)
+    run_logged(["cmake", "--build", "build/release", "--target", "soak"], logs / "soak-build.txt")
+    return run_program("soak", ["build/release/bin/soak", "--cycles", str(cycles)], logs)
 
 
 def cpu_name() -> str:
     """The processor as the kernel names it."""
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")
+
+
+def row_json(row: Row) -> dict[str, object]:
+    """A row as the results file holds it."""
+    fields: dict[str, object] = {"name": row.name, "seconds": round(row.seconds), **asdict(row.tally)}
+    return fields | ({"said": list(row.said)} if row.said else {})
 
 
 def write_results(rows: list[Row], seconds: int) -> None:
@@ -106,7 +128,8 @@ def write_results(rows: list[Row], seconds: int) -> None:
         "cpu": cpu_name(),
         "command": "./check --long",
         "seconds_a_fuzzer": seconds,
-        "rows": [{"name": r.name, "seconds": round(r.seconds), **asdict(r.tally)} for r in rows],
+        "cores": os.cpu_count(),
+        "rows": [row_json(row) for row in rows],
     }
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
     RESULTS.write_text(json.dumps(results, indent=1) + "\n")
@@ -116,6 +139,7 @@ def main() -> int:
     """Runs every part, printing a row for each as it ends."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--fuzz-seconds", type=int, default=600, help="time for each fuzzer")
+    parser.add_argument("--soak-cycles", type=int, default=12000, help="turns of each part of the soak")
     options = parser.parse_args()
     logs = ROOT / "build" / "long"
     rows: list[Row] = []
@@ -125,6 +149,8 @@ def main() -> int:
     for program in fuzzers("dev"):
         rows.append(run_fuzzer(program, options.fuzz_seconds, logs))
         print(rows[-1], flush=True)
+    rows.append(run_soak(options.soak_cycles, logs))
+    print(rows[-1], flush=True)
     write_results(rows, options.fuzz_seconds)
     total = sum((row.tally for row in rows), Tally())
     print(f"  long run: {total}; logs in build/long, results in {RESULTS.relative_to(ROOT)}")
