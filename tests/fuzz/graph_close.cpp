@@ -34,8 +34,10 @@ double roundings(DType dtype, int64_t n_terms) {
   return 2 * epsilon(dtype) + sums * std::min(epsilon(dtype), epsilon(DType::kF32));
 }
 
+/// The magnitude that errors are counted on: the largest element, 1 at least, since what is small
+/// may be the difference of two that are not.
 double largest(const Tensor& tensor) {
-  double most = 0;
+  double most = 1;
   for (int64_t i = 0; i < tensor.count(); ++i)
     if (std::isfinite(tensor.float_at(i))) most = std::max(most, std::fabs(tensor.float_at(i)));
   return most;
@@ -134,7 +136,7 @@ Result<std::vector<Expected>> evaluate_with_tolerance(const ir::Graph& graph,
   for (Expected& expected : all)
     if (is_float(expected.value.dtype()))
       expected.is_wild = expected.is_wild ||
-                         expected.tolerance > std::max(1.0, largest(expected.value)) *
+                         expected.tolerance > largest(expected.value) *
                                                   (kWild + 32 * epsilon(expected.value.dtype()));
   return all;
 }

@@ -15,6 +15,11 @@ extern constinit const ir::OpDef prelu = {
       if (c.rank(1) > c.rank(0))
         return error(Code::kInvalidModel, "input 'slope' has rank ", c.rank(1),
                      ", expected at most ", c.rank(0), ", the rank of 'x'");
+      const ir::Shape common = TRY(broadcast_inputs(c));
+      for (size_t d = 0; d < common.size(); ++d)
+        if (c.shape(0)[d] == Dim(1) && !(common[d] == Dim(1)))
+          return error(Code::kInvalidModel, "input 'slope' is ", c.in(1), ", wider than 'x', ",
+                       c.in(0));
       c.out(0, c.in(0));
       return {};
     },

@@ -10,6 +10,8 @@ namespace {
 Result<void> infer(ir::InferContext& c) {
   if (c.rank(0) != 1)
     return error(Code::kInvalidModel, "'shape' has rank ", c.rank(0), ", expected 1");
+  if (c.has(1) && c.rank(1) != 0)
+    return error(Code::kInvalidModel, "'value' is ", c.in(1), ", expected a 0-d tensor");
   ir::Shape y;
   if (const auto target = known_elements(c, 0)) {
     for (const Dim& dim : *target)

@@ -139,6 +139,18 @@ TEST(ShapeOps, AnIndexThatReachesPastItsTensorIsRefused) {
   EXPECT_FALSE(t.b.op("scatter_elements", {x, index, updates}, {{"axis", int64_t{1}}}).ok());
 }
 
+TEST(ShapeOps, ConstantOfShapeTakesOneNumber) {
+  Bench t;
+  EXPECT_FALSE(t.b.op("constant_of_shape", {t.b.ints({2}), t.input(DType::kF32, {3})}).ok());
+}
+
+TEST(ElementwiseOps, ASlopeBroadcastsToItsInputAndNotTheOtherWay) {
+  Bench t;
+  const ValueId x = t.input(DType::kF32, {1, 1, 4}), wide = t.input(DType::kF32, {3, 4});
+  EXPECT_EQ(t.type(t.op("prelu", {x, t.input(DType::kF32, {4})})), "f32[1,1,4]");
+  EXPECT_FALSE(t.b.op("prelu", {x, wide}).ok());
+}
+
 TEST(ShapeOps, ReversingMoreStepsThanThereAreIsAnError) {
   Bench t;
   const int64_t lengths[] = {4, 2};
