@@ -109,7 +109,7 @@ Result<void> Workspace::pack_weights() {
         while (one.record.operands[position] != operand.slot) ++position;
         const SlotId id = operand.slot;
         if (!weight_of_.contains(id)) continue;  // a view of a weight stays as it is
-        const Tensor& tensor = shared_.weights[weight_of_[id]].tensor;
+        const Tensor tensor = shared_.weights[weight_of_[id]].tensor;  // the list grows below
         auto packed = TRY(shared_.target.pack(one.record, operand.name, tensor).in(one.name));
         if (!packed) continue;
         const auto key =

@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kRealModels[] = {TW_SOURCE_DIR "/models/ppocr/cls.onnx",
                                        TW_SOURCE_DIR "/models/silero/silero_vad_16k_op15.onnx"};
 constexpr size_t kSmallModels = 5;
-constexpr size_t kTurnsOfSmall = 6;  // real ones take a hundred times as long to read
+constexpr size_t kTurnsOfSmall = 20;  // real ones take a hundred times as long to read
 
 Bytes read_file(const char* path) {
   std::ifstream file(path, std::ios::binary);
