@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,10 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <random>
-#include <sstream>
 #include <thread>
 
 #include "base/check.h"
@@ -104,44 +99,6 @@ void expect_refused_with(const Finished& finished, const std::vector<std::string
 
 void expect_refused(const Finished& finished, const std::string& part) {
   expect_refused_with(finished, {part});
-}
-
-TempFolder::TempFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "tilewright-test-XXXXXX").string();
-  CHECK(::mkdtemp(name.data()) != nullptr, "the folder of temporaries is writable");
-  path_ = name;
-}
-
-TempFolder::~TempFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-std::vector<std::string> TempFolder::names() const {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(path_))
-    names.push_back(entry.path().filename());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-std::string read_all(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream bytes;
-  bytes << file.rdbuf();
-  return bytes.str();
-}
-
-void write_all(const std::string& path, const std::string& bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
-
-std::string random_bytes(size_t n, uint64_t seed) {
-  std::mt19937_64 generator(seed);
-  std::string bytes;
-  for (size_t i = 0; i < n; ++i) bytes += static_cast<char>(generator());
-  return bytes;
 }
 
 }  // namespace tw::cli_test

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "temp_files.h"
+
 namespace tw::cli_test {
 
 struct Finished {
@@ -32,26 +34,5 @@ Finished tilewright(std::vector<std::string> arguments, const Spawn& how = {});
 /// Exit code 1 and one line on stderr that has every part in it: a test fails where it is not so.
 void expect_refused_with(const Finished& finished, const std::vector<std::string>& parts);
 void expect_refused(const Finished& finished, const std::string& part);
-
-/// A new folder that goes with the object.
-class TempFolder {
- public:
-  TempFolder();
-  ~TempFolder();
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  const std::string& path() const { return path_; }
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-  /// Names of all files in it, sorted.
-  std::vector<std::string> names() const;
-
- private:
-  std::string path_;
-};
-
-std::string read_all(const std::string& path);
-void write_all(const std::string& path, const std::string& bytes);
-/// `n` bytes, equal for equal seeds.
-std::string random_bytes(size_t n, uint64_t seed);
 
 }  // namespace tw::cli_test

@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "frontends/onnx/test_models.h"
-#include "process.h"
+#include "temp_files.h"
 #include "tilewright/tilewright.h"
 
 namespace tilewright {
