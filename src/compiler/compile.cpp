@@ -167,8 +167,9 @@ Result<plan::Plan> compile(ir::Graph graph, const planner::TargetServices& targe
 
   report("schedule", 0.7);
   for (size_t i = 0; i < lowered.drafts.size(); ++i) {
-    plan.programs.push_back(TRY(build(lowered.drafts[i], lowered.main, target, options, plan.reports)
-                                    .in(cat("program '", lowered.draft_names[i], "'"))));
+    plan.programs.push_back(
+        TRY(build(lowered.drafts[i], lowered.main, target, options, plan.reports)
+                .in(cat("program '", lowered.draft_names[i], "'"))));
     plan.program_names.push_back(lowered.draft_names[i]);
   }
 

@@ -105,8 +105,8 @@ Result<void> Verifier::check_record(const Record& record, int64_t& tiles) const 
   if (record.tile_begin > record.tile_end || record.tile_end > tiles)
     return error(Code::kCorrupt, "the op has ", tiles, " tiles");
   if (!is_whole_op(record, tiles) && record.tile_end - record.tile_begin > kMaxPartTiles)
-    return error(Code::kCorrupt, "does ", record.tile_end - record.tile_begin,
-                 " tiles, at most ", kMaxPartTiles);
+    return error(Code::kCorrupt, "does ", record.tile_end - record.tile_begin, " tiles, at most ",
+                 kMaxPartTiles);
   const std::span<const Role> roles = operand_roles(record.kind);
   for (size_t i = 0; i < roles.size(); ++i) {
     const SlotId id = record.operands[i];

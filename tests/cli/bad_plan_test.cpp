@@ -268,9 +268,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadEdit{"AConstantRegisterOutOfRange",
                 [](Plan& plan) { plan.main.constants.push_back({99, DType::kF32, {1}, 0}); },
                 {"constant 0", "register 99", "expected below 2"}},
-        BadEdit{"AConstantBeyondTheWeights",
-                [](Plan& plan) { plan.main.constants.push_back({0, DType::kF32, {1}, 1 << 20}); },
-                {"constant 0", "has 4 bytes at 1048576", "expected them in the weights of "}},
+        BadEdit{
+            "AConstantBeyondTheWeights",
+            [](Plan& plan) { plan.main.constants.push_back({0, DType::kF32, {1}, 1 << 20}); },
+            {"constant 0", "has 4 bytes at 1048576", "expected whole elements in the weights of "}},
         BadEdit{"MoreRegistersThanAnythingSets",
                 [](Plan& plan) { plan.main.n_registers = 0xfffffff0U; },
                 {"has 4294967280 registers", "expected at most 2"}},

@@ -160,10 +160,12 @@ void change_parametric(Program& program, Random& random) {
       return;
     case 1: {
       auto made = parse_dim(kExpressions[below(random, std::size(kExpressions))]);
-      if (!made.ok() || table.symbols.empty() || table.expressions.empty()) return;
-      any(table.expressions, random) = made.value().substitute([&](const std::string& name) {
+      if (!made.ok() || table.symbols.empty() || table.expressions.size() == 0) return;
+      std::vector<Dim> expressions = table.expressions.dims();
+      any(expressions, random) = made.value().substitute([&](const std::string& name) {
         return Dim::symbol(name == "n" ? table.symbols[0] : name);
       });
+      table.expressions = DimTable(std::move(expressions), table.symbols);
       return;
     }
     default: {
