@@ -74,12 +74,16 @@ class Lowering {
     int fired = 0;
     for (ir::Node& node : nodes) {
       const bool low = is_low(node);
-      fired += low ? 1 : 0;
+      const std::vector<ir::ValueId> before = node.inputs;
+      const DType type_before = type_of(node.outputs[0]);
       for (size_t i = 0; i < node.inputs.size(); ++i)
         if (node.inputs[i] != ir::kNoValue)
           node.inputs[i] =
               TRY(low && !stays_high(node, i) ? lowered(node.inputs[i]) : raised(node.inputs[i]));
       if (low) TRY(ir::infer_node(graph_, node));
+      // One that works in the low type already is no change.
+      const bool changes = before != node.inputs || type_before != type_of(node.outputs[0]);
+      fired += low && changes ? 1 : 0;
       graph_.nodes.push_back(std::move(node));
     }
     for (ir::ValueId& id : graph_.outputs) id = TRY(raised(id));

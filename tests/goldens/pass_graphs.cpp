@@ -122,6 +122,25 @@ ir::Graph attention() {
   return m.ending_in({m.op("matmul", {m.op("softmax", {scores}), v})});
 }
 
+ir::Graph projections() {
+  Maker m("projections");
+  const ValueId x = m.input("x", {Dim(1), Dim::symbol("n"), Dim(4)});
+  const auto heads = [&](double first) {
+    const ValueId rows = m.op("linear", {x, m.constant({4, 4}, first, 0.1)});
+    return m.op("reshape", {rows, m.builder.ints({0, 0, 2, 2})});
+  };
+  const ValueId q = heads(0), k = heads(1), v = heads(2);
+  return m.ending_in({m.op("attention", {q, k, v}, {{"scale", 0.5}})});
+}
+
+ir::Graph in_bf16() {
+  Maker m("in_bf16");
+  m.graph.compute_type = DType::kBF16;
+  const ValueId x = m.input("x", {Dim::symbol("n"), Dim(2)});
+  const ValueId y = m.op("relu", {m.op("linear", {x, m.constant({2, 2}, 1, 1)})});
+  return m.ending_in({m.op("exp", {y})});
+}
+
 ir::Graph unlowered() {
   Maker m("unlowered");
   const ValueId x = m.input("x", {Dim(1), Dim(2), Dim(4), Dim(4)});
@@ -184,6 +203,10 @@ std::vector<PassGraph> pass_graphs() {
        linear},
       {"fuse_attention", "scores, softmax and weighted sum are one attention", fuse_attention,
        attention},
+      {"fuse_qkv", "projections of one input are one product, which attention reads as it lies",
+       fuse_qkv, projections},
+      {"lower_precision", "products and what follows them work in the type that is asked for",
+       lower_precision, in_bf16},
       {"decompose_unlowered", "a conv over channels first is one over channels last between moves",
        decompose_unlowered, unlowered},
       {"merge_transposes", "a transpose of a transpose is one transpose", merge_transposes,
