@@ -148,11 +148,14 @@ void lower_constant(LowerContext& c, const Pads& pads) {
   const ir::Shape& x = c.in_type(kX).shape;
   task::SlotId inside = c.in(kX), window = c.out(0);
   for (size_t d = 0; d < x.size(); ++d) {
-    const Dim cropped = at_least_zero(Dim(0) - pads.before[d]);
+    const Dim& size = c.out_type(0).shape[d];
+    const Dim cropped = tight_min(at_least_zero(Dim(0) - pads.before[d]), x[d]);
     const Dim count = at_least_zero(x[d] - cropped - at_least_zero(Dim(0) - pads.behind[d]));
-    const Dim before = at_least_zero(pads.before[d]), behind = at_least_zero(pads.behind[d]);
+    // A crop of more than x takes from the padding on the other side.
+    const Dim before = tight_min(at_least_zero(pads.before[d]), size);
+    const Dim behind = tight_min(at_least_zero(pads.behind[d]), size);
     if (!(before == Dim(0))) fill(c, c.slice(window, d, 0, before));
-    if (!(behind == Dim(0))) fill(c, c.slice(window, d, before + count, behind));
+    if (!(behind == Dim(0))) fill(c, c.slice(window, d, size - behind, behind));
     inside = c.slice(inside, d, cropped, count);
     window = c.slice(window, d, before, count);
   }
@@ -245,8 +248,9 @@ extern constinit const ir::OpDef pad = {
     .infer = infer,
     .reference = reference,
     .lower = lower,
-    .cases = {"f32[3,5] i64{1,0,0,2} f32(2.5)", "f32[3,5] i64{0,2,1,-3}",
-              "f32[3,5] i64{2,3} - i64{-1} ; mode=\"reflect\"",
+    .cases = {"f32[3,5] i64{1,0,0,2} f32(2.5)", "f32[3,5] i64{0,2,1,-3}", "f32[3,0] i64{0,2,1,-3}",
+              "f32[2,3] i64{3,0,-4,0} f32(2.5)", "f32[2,3] i64{-4,0,3,0} f32(2.5)",
+              "f32[2,3] i64{-2,-3,0,-4}", "f32[3,5] i64{2,3} - i64{-1} ; mode=\"reflect\"",
               "f32[3,5] i64{1,2,3,1} ; mode=\"edge\"", "f32[3,5] i64{4,0,2,6} ; mode=\"wrap\"",
               "f32[4,1] i64{0,2,0,1} ; mode=\"reflect\"", "f32[0,4] i64{1,1,0,0} f32[]",
               "f32[3,5] i64{0,0,0,0}", "bool[2,3] i64{1,1,1,1} bool(1)",
