@@ -44,11 +44,10 @@ Error error(Code code, const Parts&... parts) {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value)
-      : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
-  Result(Error failure)
-      : state_(std::in_place_index<1>, std::move(failure)) {
-  }  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor): a value is a result
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): so is an error
+  Result(Error failure) : state_(std::in_place_index<1>, std::move(failure)) {}
 
   bool ok() const { return state_.index() == 0; }
   const T& value() const& { return *checked(); }
@@ -74,8 +73,8 @@ template <>
 class [[nodiscard]] Result<void> {
  public:
   Result() = default;
-  Result(Error failure)
-      : failed_(true), failure_(std::move(failure)) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor): an error is a result
+  Result(Error failure) : failed_(true), failure_(std::move(failure)) {}
 
   bool ok() const { return !failed_; }
   void take() && {}
@@ -100,9 +99,11 @@ using Status = Result<void>;
 #define TRY(expression) TW_TRY_NAMED(expression, __COUNTER__)
 #define TW_TRY_NAMED(expression, number) TW_TRY_PASTE(expression, number)
 #define TW_TRY_PASTE(expression, number) TW_TRY_WITH(expression, tw_result_##number)
+// NOLINTBEGIN(bugprone-macro-parentheses): `result` is a name that is declared
 #define TW_TRY_WITH(expression, result)                   \
   ({                                                      \
     auto result = (expression);                           \
     if (!result.ok()) return ::tw::Error(result.error()); \
     std::move(result).take();                             \
   })
+// NOLINTEND(bugprone-macro-parentheses)

@@ -23,8 +23,8 @@ class Json {
     requires(!std::same_as<T, bool>)
   Json(T value) : value_(static_cast<int64_t>(value)) {}  // NOLINT(google-explicit-constructor)
   Json(std::string value) : value_(std::move(value)) {}   // NOLINT(google-explicit-constructor)
-  Json(std::string_view value)
-      : value_(std::string(value)) {}                      // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  Json(std::string_view value) : value_(std::string(value)) {}
   Json(const char* value) : value_(std::string(value)) {}  // NOLINT(google-explicit-constructor)
   Json(Array value) : value_(std::move(value)) {}          // NOLINT(google-explicit-constructor)
   Json(Object value) : value_(std::move(value)) {}         // NOLINT(google-explicit-constructor)

@@ -22,7 +22,7 @@ constexpr bool has(unsigned word, unsigned bits) { return (word & bits) == bits;
 /// The register states that the operating system saves; 0 without XSAVE.
 unsigned saved_states() {
   if (!has(cpuid(1, 0).ecx, bit_OSXSAVE)) return 0;
-  unsigned low = 0, high = 0;
+  unsigned low = 0, high = 0;  // NOLINT(misc-const-correctness): the instruction writes both
   __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
   return low;
 }
