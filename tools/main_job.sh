@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
 # The main job, where a person can see it: real models become plans, plans run on real input, answers are checked.
 # Needs build/release/bin/, .venv/ and models/ (./quickstart makes all three). Leaves plans, readings and the pages with
-# numbered boxes in build/main_job/.
+# numbered boxes in build/main_job/. `main_job.sh sm_90` does it on the GPU, in build/main_job_sm_90/.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 tilewright=build/release/bin/tilewright
 tilewright_ocr=build/release/bin/tilewright_ocr
 python=.venv/bin/python
+target=${1:-cpu}
 out=build/main_job
+[[ $target == cpu ]] || out+=_$target
 mkdir -p "$out"
 
 minilm() {
   echo "sentence embeddings: all-MiniLM-L6-v2, any batch and length"
   local plan=$out/minilm.plan inputs=$out/minilm_inputs outputs=$out/minilm_outputs
-  "$tilewright" build models/minilm/model.onnx -o "$plan" \
+  "$tilewright" build models/minilm/model.onnx -o "$plan" --target "$target" \
     --shapes input_ids:NxS,attention_mask:NxS,token_type_ids:NxS
   "$python" tools/minilm_sentences.py tokens "$inputs"
   "$tilewright" run "$plan" \
@@ -30,7 +32,7 @@ minilm() {
 }
 
 # plan NAME SIZES: a plan of a PP-OCR model; letters are sizes that stay open.
-plan() { "$tilewright" build "models/ppocr/$1.onnx" -o "$out/$1.plan" --shapes "x:$2"; }
+plan() { "$tilewright" build "models/ppocr/$1.onnx" -o "$out/$1.plan" --target "$target" --shapes "x:$2"; }
 
 # read_page NAME: what is on models/pages/NAME.png, as a table, as NAME.json and drawn into NAME.png.
 read_page() {

@@ -55,6 +55,10 @@ constexpr Option kOptions[] = {
     {.name = "--trace",
      .value = "FILE",
      .help = "of a GPU plan: the tasks of one run as a Chrome or Perfetto trace"},
+    {.name = "--device-runs",
+     .value = "N",
+     .check = check_positive,
+     .help = "of a GPU plan: runs on the device's clock (default 500)"},
     {.name = "--json", .value = "FILE", .help = "also write the figures to FILE"},
 };
 
@@ -159,7 +163,9 @@ Result<void> bench_one(const Arguments& arguments, Console& console) {
                     ", engine ", human_bytes(weights + arena), ", resident ", human_bytes(resident),
                     " (peak ", human_bytes(peak), ")\n"));
   Json::Object json = described(loaded);
-  TRY(report_device(context, arguments.value("--trace"), console, json));
+  const DeviceReport report{arguments.value("--trace"),
+                            static_cast<int>(arguments.integer("--device-runs", 500))};
+  TRY(report_device(context, report, console, json));
   if (const auto file = arguments.value("--json")) {
     const auto add = [&](std::string name, Json value) {
       json.emplace_back(std::move(name), std::move(value));

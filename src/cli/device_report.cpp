@@ -11,7 +11,7 @@
 namespace tw::cli {
 namespace {
 
-constexpr int kRuns = 500, kTaskRuns = 50;
+constexpr int kTaskRuns = 50;
 constexpr size_t kShownTasks = 12;
 
 struct TaskRow {
@@ -85,27 +85,33 @@ Result<void> write_trace(const std::string& file, const std::vector<TaskRow>& ro
 
 }  // namespace
 
-Result<void> report_device(runtime::Context& context, const std::optional<std::string>& trace,
-                           Console& console, Json::Object& json) {
+Result<void> report_device(runtime::Context& context, const DeviceReport& options, Console& console,
+                           Json::Object& json) {
   const auto* device = context.engine().device();
   if (device == nullptr) return {};
   console.print(cat("device: ", device->description(), "\n"));
   json.emplace_back("device", device->description());
-  const auto times = context.time_on_device(kRuns);
+  const auto times = context.time_on_device(options.n_runs + options.n_runs / 10);
   if (!times.ok()) {
     console.print(cat("device time: ", times.error().message, "\n"));
     return {};
   }
-  std::vector<double> warm(times.value().begin() + kRuns / 10, times.value().end());
-  const Figures figures = figures_of(std::move(warm));
+  const auto warm = [&](const std::vector<double>& all) {
+    return figures_of({all.begin() + options.n_runs / 10, all.end()});
+  };
+  const Figures figures = warm(times.value().device_us), host = warm(times.value().host_us);
   const backends::RunStats stats = context.session()->stats();
   console.print(cat("device us: median ", fixed(figures.median, 1), ", min ", fixed(figures.min, 1),
-                    ", p99 ", fixed(figures.p99, 1), ", ", stats.launches,
+                    ", p99 ", fixed(figures.p99, 1), " over ", options.n_runs,
+                    " runs; host us to enqueue: ", fixed(host.median, 1), "; ", stats.launches,
                     " launches in one graph, ", human_bytes(context.session()->device_bytes()),
                     " besides weights\n"));
   json.emplace_back("device_median_us", figures.median);
   json.emplace_back("device_min_us", figures.min);
   json.emplace_back("device_p99_us", figures.p99);
+  json.emplace_back("device_runs", options.n_runs);
+  json.emplace_back("host_enqueue_median_us", host.median);
+  json.emplace_back("host_enqueue_p99_us", host.p99);
   json.emplace_back("device_launches", stats.launches);
   const std::vector<TaskRow> rows =
       rows_of(context.last_program(), TRY(context.time_tasks(kTaskRuns)));
@@ -119,7 +125,7 @@ Result<void> report_device(runtime::Context& context, const std::optional<std::s
                                 {"floor_us", row.floor_us},
                                 {"launches", row.launches}});
   json.emplace_back("tasks", std::move(list));
-  return trace ? write_trace(*trace, rows) : Result<void>{};
+  return options.trace ? write_trace(*options.trace, rows) : Result<void>{};
 }
 
 }  // namespace tw::cli

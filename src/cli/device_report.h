@@ -11,9 +11,13 @@ namespace tw::cli {
 
 class Console;
 
-/// Prints the report and appends its figures to `json`. `trace`: also writes the tasks of one run
-/// as a Chrome / Perfetto trace to that file. Says why where there are no device times.
-Result<void> report_device(runtime::Context& context, const std::optional<std::string>& trace,
-                           Console& console, Json::Object& json);
+struct DeviceReport {
+  std::optional<std::string> trace;  // a file for the tasks of one run, as Chrome and Perfetto read
+  int n_runs = 500;                  // timed on the device's clock, after a tenth more
+};
+
+/// Prints the report and appends its figures to `json`. Says why where there are no device times.
+Result<void> report_device(runtime::Context& context, const DeviceReport& options, Console& console,
+                           Json::Object& json);
 
 }  // namespace tw::cli

@@ -12,7 +12,7 @@ Result<const Instance*> Context::only_instance() const {
   return cached_.begin()->second.instance.get();
 }
 
-Result<std::vector<double>> Context::time_on_device(int n) {
+Result<backends::RunTimes> Context::time_on_device(int n) {
   return session_->time_runs(*TRY(only_instance())->on_device, n);
 }
 

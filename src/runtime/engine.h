@@ -85,7 +85,7 @@ class Context {
 
   /// What the last run's one program takes on the device, `n` times in a row, in microseconds each.
   /// Fails for CPU plans, and where the model is more than one program or the host takes part.
-  Result<std::vector<double>> time_on_device(int n);
+  Result<backends::RunTimes> time_on_device(int n);
   /// The same, task by task.
   Result<std::vector<backends::TaskTime>> time_tasks(int n);
   /// The program that they time.

@@ -164,5 +164,32 @@ TEST(ConvOnDevice, TheEpilogueAddsAResidualAndScalesChannels) {
   }
 }
 
+/// Whole multiples of 64 channels: pixels come as boxes (kernels/gemm_tiles.cuh).
+TEST(ConvOnDevice, PixelsAsBoxesInEveryTile) {
+  const auto n_tiles = cuda::tile_configs().size();
+  for (size_t i = 0; i < n_tiles; ++i) {
+    if (!cuda::tile_configs()[i].groups) continue;
+    for (const size_t cluster : {size_t{0}, size_t{1}}) {
+      const auto variant = static_cast<uint8_t>(1 + 2 * i + cluster);
+      expect_conv({{3, 9, 11, 64}, {72, 64, 3, 3}, 1, 1, 1, 1, DType::kF16, Lie::kDense, variant});
+      expect_conv(
+          {{2, 17, 13, 128}, {40, 128, 3, 3}, 1, 2, 1, 1, DType::kBF16, Lie::kDense, variant});
+      expect_conv(
+          {{2, 15, 13, 128}, {64, 128, 1, 1}, 1, 2, 1, 0, DType::kF16, Lie::kDense, variant});
+    }
+  }
+}
+
+TEST(ConvOnDevice, PixelsAsBoxesAtEveryPlaceOfAWindow) {
+  for (const int16_t pad : std::array<int16_t, 3>{0, 1, 3})
+    for (const int16_t dilation : std::array<int16_t, 2>{1, 2})
+      for (const int16_t stride : std::array<int16_t, 3>{1, 2, 3})
+        expect_conv({{3, 21, 18, 64}, {24, 64, 5, 3}, 1, stride, dilation, pad});
+  expect_conv({{2, 21, 18, 64}, {24, 64, 3, 3}, 1, 1, 1, 1, DType::kF16, Lie::kGaps});
+  expect_conv({{70, 7, 7, 64}, {24, 64, 3, 3}, 1, 1, 1, 1});
+  expect_conv({{1, 300, 3, 64}, {24, 64, 9, 1}, 1, 1, 1, 0});
+  expect_conv({{2, 12, 12, 64}, {24, 64, 3, 3}, 1, 9, 1, 1});  // steps beyond what copies take
+}
+
 }  // namespace
 }  // namespace tw::gpu

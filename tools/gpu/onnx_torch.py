@@ -43,6 +43,7 @@ class Reader:
         self.constants = {w.name: numpy_helper.to_array(w) for w in model.graph.initializer}
         self.values: dict[str, fx.Node] = {}
         self.samples: dict[fx.Node, torch.Tensor] = {}  # what a node gives for inputs of zeros: its sizes
+        self.absorbed: set[str] = set()  # results that went into a convolution's weights
         self.consumers: dict[str, list[onnx.NodeProto]] = {}
         for node in model.graph.node:
             for name in node.input:
@@ -61,9 +62,9 @@ class Reader:
             self.fold(node)
         with torch.no_grad():
             for node in self.model.graph.node:
-                if node.output[0] in self.values or self.fold(node):
-                    continue
-                self.values[node.output[0]] = self.translate(node)
+                if node.output[0] not in self.absorbed and not self.fold(node):
+                    made = self.translate(node)
+                    self.values.setdefault(node.output[0], made)
         results = tuple(self.values[o.name] for o in self.model.graph.output)
         self.graph.output(results[0] if len(results) == 1 else results)
         self.graph.eliminate_dead_code()
@@ -155,6 +156,7 @@ class Reader:
         along = (1, -1, 1, 1) if transposed else (-1, 1, 1, 1)
         while not (transposed and groups > 1) and (affine := self.affine_behind(result, channels)):
             result, factor, offset = affine
+            self.absorbed.add(result)
             weight, bias, has_bias = weight * factor.reshape(along), bias * factor + offset, True
         pads = attr.get("pads", [0, 0, 0, 0])
         x, padding = self.values[node.input[0]], tuple(pads[:2])

@@ -201,11 +201,30 @@ show_progress() {
   done
 }
 
+# The CUDA compiler, 13 or newer; nothing without one.
+find_nvcc() {
+  local nvcc version
+  nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+  [[ -x $nvcc ]] || return 0
+  version=$("$nvcc" --version | sed -n 's/.*release \([0-9]*\)\..*/\1/p')
+  if ((${version:-0} >= 13)); then echo "$nvcc"; fi
+}
+gpu_is_here() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q '^GPU '; }
+# with_cuda: from here on, build() builds the CUDA backend too, where its compiler is.
+with_cuda() {
+  local nvcc
+  nvcc=$(find_nvcc)
+  [[ -n $nvcc ]] || return 0
+  say "  with the CUDA backend ($nvcc)"
+  CMAKE_OPTIONS+=("-DTILEWRIGHT_CUDA=ON" "-DCMAKE_CUDA_COMPILER=$nvcc")
+}
+CMAKE_OPTIONS=()
+
 # build PRESET [TARGET...]: configures and builds; the whole output is in the log.
 build() {
   local preset=$1 from
   shift
-  logged cmake --preset "$preset" || die "CMake could not configure the preset $preset; see $LOG"
+  logged cmake --preset "$preset" "${CMAKE_OPTIONS[@]}" || die "CMake could not configure the preset $preset; see $LOG"
   from=$(($(wc -l <"$LOG") + 1))
   if ! cmake --build "build/$preset" -j "$JOBS" ${1:+--target "$@"} 2>&1 </dev/null | tee -a "$LOG" | show_progress; then
     tail -n "+$from" "$LOG" | grep -v '^\[' | head -n 60 >&2

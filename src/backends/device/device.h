@@ -32,6 +32,12 @@ struct TaskTime {
   int launches = 0;
 };
 
+/// Repeated runs, one element each, in microseconds.
+struct RunTimes {
+  std::vector<double> device_us;  // between the ends of a run and of the one before it
+  std::vector<double> host_us;    // that the calling thread takes to enqueue a run
+};
+
 /// What a run found out about itself; times are of the last run.
 struct RunStats {
   int launches = 0;  // kernels and copies
@@ -47,9 +53,9 @@ class DeviceSession {
   /// the outputs are there.
   virtual Result<void> run(const DeviceProgram& program, std::span<const std::byte* const> inputs,
                            std::span<std::byte* const> outputs, const RunOnHost& run_on_host) = 0;
-  /// Runs it `n` times with the inputs of the last run, everything staying on the device, and gives
-  /// the device's time of each in microseconds. Fails when tasks run on the host.
-  virtual Result<std::vector<double>> time_runs(const DeviceProgram& program, int n) = 0;
+  /// Runs it `n` times with the inputs of the last run, everything staying on the device. Fails
+  /// when tasks run on the host.
+  virtual Result<RunTimes> time_runs(const DeviceProgram& program, int n) = 0;
   /// The device's time of each task, measured inside one graph; the median of `n` runs.
   virtual Result<std::vector<TaskTime>> time_tasks(const DeviceProgram& program, int n) = 0;
   virtual RunStats stats() const = 0;

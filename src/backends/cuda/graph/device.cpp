@@ -1,40 +1,18 @@
 #include "backends/cuda/graph/device.h"
 
+#include "backends/cuda/graph/machine.h"
 #include "backends/cuda/graph/session.h"
 #include "backends/cuda/nvrtc.h"
 
 namespace tw::cuda {
-namespace {
-
-constexpr int kWantedDriver = 13000;  // CUDA 13.0
-
-std::string version_text(int version) { return cat(version / 1000, ".", version % 1000 / 10); }
-
-}  // namespace
-
-Result<void> Device::check_machine() {
-  const std::string_view target = plan::contract_value(plan_.contract, "target");
-  int n_devices = 0;
-  const cudaError_t status = cudaGetDeviceCount(&n_devices);
-  cudaDriverGetVersion(&driver_version_);
-  if (driver_version_ > 0 && driver_version_ < kWantedDriver)
-    return error(Code::kIncompatible, "the plan wants a driver for CUDA ",
-                 version_text(kWantedDriver), ", found one for CUDA ",
-                 version_text(driver_version_));
-  if (status != cudaSuccess || n_devices == 0)
-    return error(Code::kIncompatible, "the plan wants a GPU of '", target, "', found none: ",
-                 status == cudaSuccess ? "no device" : cudaGetErrorString(status));
-  TRY(check(cudaGetDeviceProperties(&properties_, 0), "properties of device 0"));
-  const std::string found = cat("sm_", properties_.major, properties_.minor);
-  if (found != target)
-    return error(Code::kIncompatible, "the plan wants a GPU of '", target, "', found '", found,
-                 "' (", properties_.name, ")");
-  return check(cudaSetDevice(0), "device 0");
-}
 
 Result<std::unique_ptr<Device>> Device::open(const plan::Plan& plan) {
   std::unique_ptr<Device> device(new Device(plan));
-  TRY(device->check_machine());
+  const Machine machine = find_machine();
+  TRY(check_machine(machine, plan::contract_value(plan.contract, "target")));
+  TRY(check(cudaGetDeviceProperties(&device->properties_, 0), "properties of device 0"));
+  TRY(check(cudaSetDevice(0), "device 0"));
+  device->driver_version_ = machine.driver;
   const auto bytes = static_cast<int64_t>(plan.weights.size());
   TRY(device->weights_.reserve(std::max<int64_t>(bytes, 1), "the weights"));
   if (bytes > 0)
@@ -51,7 +29,7 @@ Device::~Device() {
 std::string Device::description() const {
   return cat(properties_.name, ", sm_", properties_.major, properties_.minor, ", ",
              properties_.multiProcessorCount, " multiprocessors, driver for CUDA ",
-             version_text(driver_version_));
+             cuda_version_text(driver_version_));
 }
 
 Result<cudaKernel_t> Device::load(const std::string& source) const {

@@ -28,7 +28,6 @@ class Device : public backends::Device {
 
  private:
   explicit Device(const plan::Plan& plan) : plan_(plan) {}
-  Result<void> check_machine();
   Result<cudaKernel_t> load(const std::string& source) const;
 
   const plan::Plan& plan_;

@@ -36,7 +36,7 @@ class Session : public backends::DeviceSession {
   Result<void> run(const backends::DeviceProgram& program, std::span<const std::byte* const> inputs,
                    std::span<std::byte* const> outputs,
                    const backends::RunOnHost& run_on_host) override;
-  Result<std::vector<double>> time_runs(const backends::DeviceProgram& program, int n) override;
+  Result<backends::RunTimes> time_runs(const backends::DeviceProgram& program, int n) override;
   Result<std::vector<backends::TaskTime>> time_tasks(const backends::DeviceProgram& program,
                                                      int n) override;
   backends::RunStats stats() const override { return stats_; }

@@ -1,10 +1,14 @@
 // Timing of a session's programs, on the device's clock.
 #include <algorithm>
+#include <chrono>
 
 #include "backends/cuda/graph/session.h"
 
 namespace tw::cuda {
 namespace {
+
+constexpr int kRunsAtOnce =
+    100;  // far from filling the queue of launches, which would block the host
 
 /// Events that are destroyed with the scope.
 class Events {
@@ -40,7 +44,8 @@ Result<Session::Bound*> Session::bind_for_timing(const backends::DeviceProgram& 
   return bind(program);
 }
 
-Result<std::vector<double>> Session::time_runs(const backends::DeviceProgram& program, int n) {
+Result<backends::RunTimes> Session::time_runs(const backends::DeviceProgram& program, int n) {
+  using Clock = std::chrono::steady_clock;
   Bound& bound = *TRY(bind_for_timing(program));
   const auto n_steps = static_cast<uint32_t>(bound.program->steps().size());
   if (bound.core.get() == nullptr) {
@@ -48,15 +53,23 @@ Result<std::vector<double>> Session::time_runs(const backends::DeviceProgram& pr
     bound.core = TRY(capture(bound, 0, n_steps, {}));
   }
   Events events;
-  TRY(events.make(static_cast<size_t>(n) + 1));
-  for (size_t i = 0; i < events.all().size(); ++i) {
-    if (i > 0) TRY(check(cudaGraphLaunch(bound.core.get(), stream_), "a graph"));
-    TRY(check(cudaEventRecord(events.all()[i], stream_), "an event"));
+  TRY(events.make(kRunsAtOnce + 1));
+  backends::RunTimes times;
+  for (int begin = 0; begin < n; begin += kRunsAtOnce) {
+    const auto count = static_cast<size_t>(std::min(kRunsAtOnce, n - begin));
+    // The device is busy with one more run while the first that counts is enqueued.
+    TRY(check(cudaGraphLaunch(bound.core.get(), stream_), "a graph"));
+    TRY(check(cudaEventRecord(events.all()[0], stream_), "an event"));
+    for (size_t i = 1; i <= count; ++i) {
+      const auto enqueued = Clock::now();
+      TRY(check(cudaGraphLaunch(bound.core.get(), stream_), "a graph"));
+      times.host_us.push_back(
+          std::chrono::duration<double, std::micro>(Clock::now() - enqueued).count());
+      TRY(check(cudaEventRecord(events.all()[i], stream_), "an event"));
+    }
+    TRY(check(cudaStreamSynchronize(stream_), "the device's work"));
+    for (size_t i = 1; i <= count; ++i) times.device_us.push_back(TRY(events.us_between(i - 1, i)));
   }
-  TRY(check(cudaStreamSynchronize(stream_), "the device's work"));
-  std::vector<double> times;
-  for (size_t i = 1; i < events.all().size(); ++i)
-    times.push_back(TRY(events.us_between(i - 1, i)));
   return times;
 }
 
