@@ -12,4 +12,7 @@ namespace tw::cuda {
 /// most 256.
 std::string wgmma_step(DType dtype, int cols);
 
+/// `wgmma_rows_step(d, adds, const uint32_t (&a)[4], b)`: the same with rows of a in registers.
+std::string wgmma_rows_step(DType dtype, int cols);
+
 }  // namespace tw::cuda
