@@ -129,6 +129,30 @@ TEST(ConvOnDevice, DepthwiseOfLargeImages) {
   expect_conv({{1, 80, 163, 64}, {64, 1, 5, 5}, 64, 1, 1, 2, DType::kF32});
 }
 
+TEST(ConvOnDevice, ImagesOfFewChannels) {
+  for (const int64_t channels : {1, 2, 3, 4, 5, 6, 7})
+    for (const int16_t stride : {1, 2, 3})
+      expect_conv({{2, 19, 23, channels}, {72, channels, 3, 3}, 1, stride, 1, 1});
+  expect_conv({{3, 33, 35, 3}, {16, 3, 7, 7}, 1, 2, 1, 3, DType::kBF16});
+  expect_conv({{3, 13, 17, 3}, {36, 3, 3, 3}, 1, 1, 2, 2});
+  expect_conv({{2, 24, 24, 3}, {96, 3, 4, 4}, 1, 4, 1, 0});
+  expect_conv({{1, 24, 24, 3}, {32, 3, 3, 3}, 1, 5, 1, 1});
+  expect_conv({{1, 40, 40, 3}, {64, 3, 3, 3}, 1, 1, 9, 9});
+  expect_conv({{1, 700, 5}, {8, 5, 5}, 1, 3, 1, 2});
+  for (const DType dtype : kFloats) expect_conv({{2, 21, 20, 3}, {64, 3, 7, 7}, 1, 2, 1, 3, dtype});
+}
+
+TEST(ConvOnDevice, FewChannelsInNarrowImagesAndOddStrides) {
+  for (const int64_t width : {1, 2, 3, 9})
+    expect_conv({{5, 60, width, 3}, {32, 3, 3, 3}, 1, 1, 1, 1});
+  for (const int64_t channels : {1, 2, 3, 4})
+    for (const Lie lie : {Lie::kGaps, Lie::kTurned})
+      expect_conv({{2, 15, 18, channels}, {32, channels, 3, 3}, 1, 1, 1, 1, DType::kF16, lie});
+  expect_conv({{2, 15, 18, 3}, {32, 3, 3, 3}, 1, 1, 1, 1, DType::kF16, Lie::kDense, 0, false});
+  for (const uint8_t variant : {1, 3, 5})
+    expect_conv({{2, 40, 37, 3}, {64, 3, 7, 7}, 1, 2, 1, 3, DType::kF16, Lie::kDense, variant});
+}
+
 TEST(ConvOnDevice, ShapesOfResnet) {
   expect_conv({{1, 224, 224, 3}, {64, 3, 7, 7}, 1, 2, 1, 3});
   expect_conv({{1, 56, 56, 64}, {64, 64, 3, 3}, 1, 1, 1, 1});

@@ -91,15 +91,15 @@ def device_us(call: object, n: int = 200) -> float:
     return float(np.median(times))
 
 
-def peer_times(module: object, arguments: tuple, modes: list[str]) -> dict[str, float]:
-    """Device time of the module in each mode of PyTorch."""
+def peer_times(module: object, arguments: tuple, modes: list[str], *, fullgraph: bool = False) -> dict[str, float]:
+    """Device time of the module in each mode of PyTorch; `fullgraph`: a break in its graph is a failure."""
     import torch
 
     times = {}
     for mode in modes:
         begin = time.time()
         torch._dynamo.reset()
-        call = module if mode == "eager" else torch.compile(module, mode=mode)
+        call = module if mode == "eager" else torch.compile(module, mode=mode, fullgraph=fullgraph)
         try:
             times[mode] = device_us(lambda call=call: call(*arguments))
         except Exception as error:  # a peer that fails is reported, not hidden

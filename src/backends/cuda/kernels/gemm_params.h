@@ -3,6 +3,12 @@
 // convolution's pixels), its columns the last dim.
 #pragma once
 
+#ifdef __CUDACC_RTC__
+#include <reduce_nest.h>
+#else
+#include "backends/cuda/kernels/reduce_nest.h"
+#endif
+
 namespace tw::cuda {
 
 inline constexpr int kMaxLevels = 4;
@@ -33,6 +39,10 @@ struct WindowParams {
   long long x_channel;
   long long w_channel;  // of weights that are not packed
   long long w_space[3];
+  // Of a patch (conv_patch.cuh): its rows' pitch, what each line of pixels has besides its pixels,
+  // all of it.
+  int patch_pitch, patch_gap, patch_bytes;
+  Divisor patch_lines, patch_planes;  // pixels of a line, lines of an image
 };
 
 /// c[m, n] = epilogue(alpha * sum_k a[m, k] b[n, k] + bias[n], extra..). Every block computes one

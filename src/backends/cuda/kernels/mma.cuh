@@ -89,6 +89,12 @@ TW_DEVICE float load_shared_4(uint32_t from) {
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(from) : "memory");
   return v;
 }
+/// Two bytes, zeros above them.
+TW_DEVICE uint32_t load_shared_2(uint32_t from) {
+  uint32_t v;
+  asm volatile("ld.shared.u16 %0, [%1];" : "=r"(v) : "r"(from) : "memory");
+  return v;
+}
 
 // ---- matrices: every 8x8 matrix is eight rows of 16 bytes; lane l holds bytes 4 * (l % 4).. of
 // row l / 4 ----

@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 
+#include "backends/cuda/tasks/conv_patch.h"
 #include "backends/cuda/tasks/conv_window.h"
 #include "backends/cuda/tasks/gemm_launch.h"
 
@@ -134,7 +135,8 @@ Launches launch_task(const task::ConvTask& task, const TaskView& view) {
   product.many_rows = pixels > kFewPixels;
   product.n_slices = slices(pixels, product.dims.cols() * task.groups, k_tiles);
   product.epilogue = {task.y.id, task.bias.id, task.extra, task.epilogue};
-  return launch_product(view, product);
+  return is_patch_product(x, product) ? launch_patches(view, product)
+                                      : launch_product(view, product);
 }
 
 }  // namespace tw::cuda

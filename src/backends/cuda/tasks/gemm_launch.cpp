@@ -12,27 +12,6 @@ namespace {
 constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
 constexpr int64_t kBarrierBytes = 8;  // of a stage whose operands come as boxes
 
-std::string loader_type(const ProductOperand& operand, DType dtype, std::string_view side) {
-  const std::string_view type = device_type(dtype);
-  const std::string tail = cat("kConfig.", side, ", kConfig.threads()>");
-  const int levels = operand.matrix.levels;
-  using Loader = ProductOperand::Loader;
-  switch (operand.loader) {
-    case Loader::kRows:
-      return cat("RowLoader<", type, ", ", levels, ", ", tail);
-    case Loader::kWindow:
-      return cat("WindowLoader<", type, ", ", operand.unit, ", ", tail);
-    case Loader::kStrided:
-      return cat("GatherLoader<", type, ", StridedSource<", type, ", ", levels, ">, ",
-                 operand.along_rows ? "true" : "false", ", ", tail);
-    case Loader::kWindowElements:
-      return cat("GatherLoader<", type, ", WindowSource<", type, ">, false, ", tail);
-    case Loader::kWeightElements:
-      return cat("GatherLoader<", type, ", WeightSource<", type, ">, false, ", tail);
-  }
-  return "";
-}
-
 /// Bytes of the table of taps that a block keeps beside the ring for `k_tiles` of K (conv.cuh).
 int64_t table_bytes(const ProductOperand& operand, int64_t k_tiles) {
   return operand.loader == ProductOperand::Loader::kWindow ? k_tiles * (128 / operand.unit) * 8 : 0;
@@ -66,23 +45,15 @@ std::string source_of(const Product& product, const EpilogueCode& epilogue,
              : tensor_cores ? "TensorSums<"
                             : "PlainSums<",
              device_type(product.dtype), ", kConfig>;\nusing LoadA = ",
-             !boxes.has_value() ? loader_type(product.a, product.dtype, "rows")
+             !boxes.has_value() ? loader_type(product.a, product.dtype, "kConfig.rows")
              : boxes->window    ? "WindowBoxes"
                                 : "MatrixBoxes",
              ";\nusing LoadB = ",
-             boxes.has_value() ? "MatrixBoxes" : loader_type(product.b, product.dtype, "cols"),
+             boxes.has_value() ? "MatrixBoxes" : loader_type(product.b, product.dtype, "kConfig.cols"),
              ";\nextern \"C\" __global__ void __launch_bounds__(", tile.threads(), ", ",
              crowded ? 1 : tile.blocks,
              ")\ntw_kernel(const __grid_constant__ Params p) {\n"
              "  run_gemm<kConfig, Sums, LoadA, LoadB, Epilogue>(p);\n}\n");
-}
-
-Result<void> check_sizes(const Product& product) {
-  const MatrixDims& dims = product.dims;
-  if (dims.rows() <= kMaxInt / 2 && dims.cols() <= kMaxInt / 2 && product.k <= kMaxInt / 64)
-    return {};
-  return error(Code::kUnsupported, "a product of ", dims.rows(), " x ", dims.cols(), " x ",
-               product.k, " is larger than kernels count");
 }
 
 }  // namespace
@@ -97,6 +68,54 @@ ProductOperand::Loader row_loader(const MatrixOperand& matrix, DType dtype) {
   const bool rows =
       matrix.params.col_stride == 1 && matrix.elems_aligned * size_bytes(dtype) % 16 == 0;
   return rows ? ProductOperand::Loader::kRows : ProductOperand::Loader::kStrided;
+}
+
+std::string loader_type(const ProductOperand& operand, DType dtype, std::string_view tile_rows) {
+  const std::string_view type = device_type(dtype);
+  const std::string tail = cat(tile_rows, ", kConfig.threads()>");
+  const int levels = operand.matrix.levels;
+  using Loader = ProductOperand::Loader;
+  switch (operand.loader) {
+    case Loader::kRows:
+      return cat("RowLoader<", type, ", ", levels, ", ", tail);
+    case Loader::kWindow:
+      return cat("WindowLoader<", type, ", ", operand.unit, ", ", tail);
+    case Loader::kStrided:
+      return cat("GatherLoader<", type, ", StridedSource<", type, ", ", levels, ">, ",
+                 operand.along_rows ? "true" : "false", ", ", tail);
+    case Loader::kWindowElements:
+      return cat("GatherLoader<", type, ", WindowSource<", type, ">, false, ", tail);
+    case Loader::kWeightElements:
+      return cat("GatherLoader<", type, ", WeightSource<", type, ">, false, ", tail);
+  }
+  return "";
+}
+
+Result<void> check_sizes(const Product& product) {
+  const MatrixDims& dims = product.dims;
+  if (dims.rows() <= kMaxInt / 2 && dims.cols() <= kMaxInt / 2 && product.k <= kMaxInt / 64)
+    return {};
+  return error(Code::kUnsupported, "a product of ", dims.rows(), " x ", dims.cols(), " x ",
+               product.k, " is larger than kernels count");
+}
+
+GemmParams<7> product_params(const TaskView& view, const Product& product) {
+  const MatrixDims& dims = product.dims;
+  GemmParams<7> p{};
+  p.alpha = product.alpha;
+  p.m = static_cast<int>(dims.rows());
+  p.n = static_cast<int>(dims.cols());
+  p.k = static_cast<int>(product.k);
+  p.k_tiles = static_cast<int>((product.k * size_bytes(product.dtype) + 127) / 128);
+  p.slices = product.n_slices;
+  const task::SlotInfo& b = view.slot(product.b.slot);
+  p.b_is_weight = b.immutable() && b.space == task::Space::kWeight ? 1 : 0;
+  if (dims.groups > 1) p.batch_dims[0] = static_cast<int>(dims.groups);
+  for (size_t d = 0; d < dims.n_batch; ++d) p.batch_dims[d] = static_cast<int>(dims.dims[d]);
+  p.a = product.a.matrix.params;
+  p.b = product.b.matrix.params;
+  p.window = product.window;
+  return p;
 }
 
 Result<std::vector<Launch>> launch_product(const TaskView& view, const Product& product) {
@@ -114,24 +133,11 @@ Result<std::vector<Launch>> launch_product(const TaskView& view, const Product& 
                            product.dtype != DType::kF32 && product.many_rows};
   const GemmChoice choice = choose_tile(shape, product.n_slices, view.record.variant);
 
-  GemmParams<7> p{};
-  p.alpha = product.alpha;
-  p.m = static_cast<int>(shape.m);
-  p.n = static_cast<int>(shape.n);
-  p.k = static_cast<int>(shape.k);
+  GemmParams<7> p = product_params(view, product);
   p.tiles_m = static_cast<int>((shape.m + choice.tile->rows - 1) / choice.tile->rows);
   p.tiles_n = static_cast<int>((shape.n + choice.tile->cols - 1) / choice.tile->cols);
-  p.k_tiles = static_cast<int>(shape.k_tiles());
-  p.slices = product.n_slices;
-  const task::SlotInfo& b = view.slot(product.b.slot);
-  p.b_is_weight = b.immutable() && b.space == task::Space::kWeight ? 1 : 0;
   // Few rows: what counts is when the weights arrive.
   p.prefetch_weights = p.tiles_m <= 8 && shape.batch == 1 ? 1 : 0;
-  if (dims.groups > 1) p.batch_dims[0] = static_cast<int>(dims.groups);
-  for (size_t d = 0; d < dims.n_batch; ++d) p.batch_dims[d] = static_cast<int>(dims.dims[d]);
-  p.a = product.a.matrix.params;
-  p.b = product.b.matrix.params;
-  p.window = product.window;
 
   // Where K ends before the ring is full, its rest makes room for another block.
   const int parts = choice.cluster ? product.n_slices : 1;

@@ -44,6 +44,12 @@ struct Product {
 Result<void> check_product_types(DType a, DType b);
 /// kRows when the operand's elements allow it.
 ProductOperand::Loader row_loader(const MatrixOperand& matrix, DType dtype);
+/// The type of an operand's loader, for tiles of `tile_rows` (an expression of the kernel's text).
+std::string loader_type(const ProductOperand& operand, DType dtype, std::string_view tile_rows);
+/// Fails where indices would pass 32 bits.
+Result<void> check_sizes(const Product& product);
+/// What does not follow from the tiles. Addresses are null.
+GemmParams<7> product_params(const TaskView& view, const Product& product);
 /// No launch for an empty result.
 Result<std::vector<Launch>> launch_product(const TaskView& view, const Product& product);
 
