@@ -141,15 +141,28 @@ struct Team {
   /// of its own: what one call leaves in shared memory the next may not overwrite.
   template <int kStep, class S, class Join>
   TW_DEVICE S reduce(S x, Join join) const {
+    if (size < 32) {
 #pragma unroll 1
-    for (int lanes = (size > 32 ? 32 : size) / 2; lanes > 0; lanes /= 2)
-      x = join(x, swap_lanes(x, lanes));
-    if (size <= 32) return x;
+      for (int lanes = size / 2; lanes > 0; lanes /= 2) x = join(x, swap_lanes(x, lanes));
+      return x;
+    }
+#pragma unroll
+    for (int lanes = 16; lanes > 0; lanes /= 2) x = join(x, swap_lanes(x, lanes));
+    if (size == 32) return x;
     __shared__ S partial[32];
     if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = x;
     __syncthreads();
     x = partial[0];
-    for (int w = 1; w < size / 32; ++w) x = join(x, partial[w]);
+    const int warps = size / 32;
+#pragma unroll 1
+    for (int w = 1; w < warps; w += 4) {  // four are on their way together
+      S next[4];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) next[j] = partial[min(w + j, warps - 1)];
+#pragma unroll
+      for (int j = 0; j < 4; ++j)
+        if (w + j < warps) x = join(x, next[j]);
+    }
     return x;
   }
 };
@@ -163,12 +176,14 @@ struct LargerOrNan {
 };
 
 /// A team's row: the first kHeld chunks of each member stay in registers, what a long row has
-/// beyond them is read again by each visit.
-template <class T, bool kWhole>
+/// beyond them is read again by each visit. kShort: a member has one chunk at most.
+template <class T, bool kWhole, bool kShort = false>
 struct HeldRow {
   using L = Lane<T>;
   static constexpr int W = kChunk<T>;
-  static constexpr int kHeld = kWhole ? kHeldChunks[sizeof(T)] : 2;  // addresses take registers too
+  static constexpr int kHeld = kShort   ? 1
+                               : kWhole ? kHeldChunks[sizeof(T)]
+                                        : 2;  // addresses take registers too
   const Team& team;
   const T* row;
   int64_t step;
@@ -206,6 +221,7 @@ struct HeldRow {
   /// body(values, i).
   template <class Body>
   TW_DEVICE void visit_rest(Body body) const {
+    if constexpr (kShort) return;
 #pragma unroll 1
     for (int i = place(kHeld); i < n; i += team.size * W) {
       L values[W];

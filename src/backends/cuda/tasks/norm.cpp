@@ -1,5 +1,7 @@
 // norm: one kernel for all lengths of rows. How many threads share a row follows from its length
 // alone, so that a row's bits do not depend on the others.
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 
 #include "backends/cuda/kernels/norm_params.h"
@@ -24,6 +26,18 @@ DType type_of(const SlotInfo* slot, DType otherwise) {
 /// Whether the kernel may fetch the operand before the task's inputs are there.
 bool is_early(const SlotInfo* slot) {
   return slot != nullptr && slot->immutable() && slot->strides[0] == 1;
+}
+
+int64_t chunks_of(int64_t n_cols, DType dtype) {
+  return (n_cols + chunk_width(dtype) - 1) / chunk_width(dtype);
+}
+
+/// A thread a chunk while a block has as many: a row is short work, and what counts is how soon it
+/// is done.
+int norm_team(int64_t n_cols, DType dtype) {
+  const int64_t chunks = chunks_of(n_cols, dtype);
+  if (chunks <= 32) return static_cast<int>(std::bit_ceil(static_cast<uint64_t>(chunks)));
+  return static_cast<int>(std::min<int64_t>((chunks + 31) / 32 * 32, kTeamThreads));
 }
 
 }  // namespace
@@ -57,7 +71,7 @@ Launches launch_task(const NormTask& task, const TaskView& view) {
   p.warm_bias = is_early(bias) ? 1 : 0;
   p.n_rows = static_cast<int>(n_rows);
   p.n_cols = static_cast<int>(n_cols);
-  p.team = row_team(n_cols, x.dtype);
+  p.team = norm_team(n_cols, x.dtype);
   p.eps = task.eps;
 
   const DType scale_type = type_of(scale, x.dtype);
@@ -65,7 +79,8 @@ Launches launch_task(const NormTask& task, const TaskView& view) {
       cat("norm<", device_type(x.dtype), ", ", device_type(scale_type), ", ",
           device_type(type_of(bias, scale_type)), ", ", device_type(y.dtype), ", ",
           device_type(type_of(mean, DType::kF32)), ", ", device_type(type_of(inv_std, DType::kF32)),
-          ", ", task.kind == NormTask::Kind::kLayer, ", ", whole, ">");
+          ", ", task.kind == NormTask::Kind::kLayer, ", ", whole, ", ",
+          chunks_of(n_cols, x.dtype) <= p.team, ">");
   Launch launch = make_launch(kernel_unit("norm.cuh", "NormParams", kTeamThreads, call), p);
   launch.threads = team_threads(p.team, n_rows);
   launch.grid[0] = team_blocks(p.team, n_rows);
