@@ -131,7 +131,7 @@ TEST(ConvOnDevice, DepthwiseOfLargeImages) {
 
 TEST(ConvOnDevice, ImagesOfFewChannels) {
   for (const int64_t channels : {1, 2, 3, 4, 5, 6, 7})
-    for (const int16_t stride : {1, 2, 3})
+    for (const int16_t stride : std::array<int16_t, 3>{1, 2, 3})
       expect_conv({{2, 19, 23, channels}, {72, channels, 3, 3}, 1, stride, 1, 1});
   expect_conv({{3, 33, 35, 3}, {16, 3, 7, 7}, 1, 2, 1, 3, DType::kBF16});
   expect_conv({{3, 13, 17, 3}, {36, 3, 3, 3}, 1, 1, 2, 2});
@@ -149,7 +149,7 @@ TEST(ConvOnDevice, FewChannelsInNarrowImagesAndOddStrides) {
     for (const Lie lie : {Lie::kGaps, Lie::kTurned})
       expect_conv({{2, 15, 18, channels}, {32, channels, 3, 3}, 1, 1, 1, 1, DType::kF16, lie});
   expect_conv({{2, 15, 18, 3}, {32, 3, 3, 3}, 1, 1, 1, 1, DType::kF16, Lie::kDense, 0, false});
-  for (const uint8_t variant : {1, 3, 5})
+  for (const uint8_t variant : std::array<uint8_t, 3>{1, 3, 5})
     expect_conv({{2, 40, 37, 3}, {64, 3, 7, 7}, 1, 2, 1, 3, DType::kF16, Lie::kDense, variant});
 }
 

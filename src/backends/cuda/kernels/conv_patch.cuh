@@ -266,7 +266,7 @@ TW_DEVICE void run_patches(const Params& p) {
       wgmma_rows_step(sums, i > 0, rows.values[i],
                       weights + i / 4 * (kCfg.cols * kRowBytes >> 4) + i % 4 * 2);
     wgmma_commit();
-    wgmma_wait();
+    wgmma_wait<0>();
     finish_rows<kCfg>(epilogue, sums, sums_at, tile * kCfg.rows() + warp * 16, p.m, busy);
   }
 }

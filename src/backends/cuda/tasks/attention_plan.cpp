@@ -75,6 +75,7 @@ void set_steps(AttentionConfig& config, const AttentionShape& shape, int most_bl
   const bool one_each = n_blocks(shape, config.rows()) <= kMultiprocessors;
   config.stages = 2;
   config.blocks = config.key_warps > 1 ? most_blocks : 1;
+  if (config.step_keys() > config.threads()) config.blocks = 1;  // a thread brings a mask's number
   if (config.shared_bytes() > (one_each ? kMostShared : kSharedOfTwoBlocks)) config.blocks = 1;
   config.stages = 3;
   if (config.shared_bytes() > kSharedOfTwoBlocks) config.stages = 2;

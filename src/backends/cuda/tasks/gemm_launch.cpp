@@ -28,32 +28,33 @@ std::string source_of(const Product& product, const EpilogueCode& epilogue,
   const int sums = tile.rows * tile.cols / tile.threads() * (slicing == "kSerial" ? 2 : 1);
   const bool crowded = sums > (tensor_cores ? 64 : 32) || (tile.groups && sums > 64) ||
                        product.a.gathers() || product.b.gathers();
-  return cat("#include \"base.cuh\"\n", epilogue.needs_points ? "#include \"points.cuh\"\n" : "",
-             "#include \"gemm_params.h\"\n#include \"mma.cuh\"\n#include \"epilogue.cuh\"\n"
-             "#include \"gemm_loaders.cuh\"\n",
-             product.a.is_window() || product.b.is_window() ? "#include \"conv.cuh\"\n" : "",
-             "#include \"gemm_sums.cuh\"\n#include \"gemm.cuh\"\n",
-             tile.groups ? cat(wgmma_step(product.dtype, tile.cols / tile.warps_n),
-                               "#include \"wgmma.cuh\"\n")
-                         : "",
-             "using Params = GemmParams<", epilogue.extras.size(), ">;\n", epilogue.text,
-             "inline constexpr GemmConfig kConfig{", tile.rows, ", ", tile.cols, ", ", tile.warps_m,
-             ", ", tile.warps_n, ", ", tile.stages, ", Slicing::", slicing, ", ",
-             choice.cluster ? product.n_slices : 1, ", ", product.dims.batch_dims(), ", ",
-             epilogue.vector, "};\nusing Sums = ",
-             tile.groups    ? "GroupSums<"
-             : tensor_cores ? "TensorSums<"
-                            : "PlainSums<",
-             device_type(product.dtype), ", kConfig>;\nusing LoadA = ",
-             !boxes.has_value() ? loader_type(product.a, product.dtype, "kConfig.rows")
-             : boxes->window    ? "WindowBoxes"
-                                : "MatrixBoxes",
-             ";\nusing LoadB = ",
-             boxes.has_value() ? "MatrixBoxes" : loader_type(product.b, product.dtype, "kConfig.cols"),
-             ";\nextern \"C\" __global__ void __launch_bounds__(", tile.threads(), ", ",
-             crowded ? 1 : tile.blocks,
-             ")\ntw_kernel(const __grid_constant__ Params p) {\n"
-             "  run_gemm<kConfig, Sums, LoadA, LoadB, Epilogue>(p);\n}\n");
+  return cat(
+      "#include \"base.cuh\"\n", epilogue.needs_points ? "#include \"points.cuh\"\n" : "",
+      "#include \"gemm_params.h\"\n#include \"mma.cuh\"\n#include \"epilogue.cuh\"\n"
+      "#include \"gemm_loaders.cuh\"\n",
+      product.a.is_window() || product.b.is_window() ? "#include \"conv.cuh\"\n" : "",
+      "#include \"gemm_sums.cuh\"\n#include \"gemm.cuh\"\n",
+      tile.groups
+          ? cat(wgmma_step(product.dtype, tile.cols / tile.warps_n), "#include \"wgmma.cuh\"\n")
+          : "",
+      "using Params = GemmParams<", epilogue.extras.size(), ">;\n", epilogue.text,
+      "inline constexpr GemmConfig kConfig{", tile.rows, ", ", tile.cols, ", ", tile.warps_m, ", ",
+      tile.warps_n, ", ", tile.stages, ", Slicing::", slicing, ", ",
+      choice.cluster ? product.n_slices : 1, ", ", product.dims.batch_dims(), ", ", epilogue.vector,
+      "};\nusing Sums = ",
+      tile.groups    ? "GroupSums<"
+      : tensor_cores ? "TensorSums<"
+                     : "PlainSums<",
+      device_type(product.dtype), ", kConfig>;\nusing LoadA = ",
+      !boxes.has_value() ? loader_type(product.a, product.dtype, "kConfig.rows")
+      : boxes->window    ? "WindowBoxes"
+                         : "MatrixBoxes",
+      ";\nusing LoadB = ",
+      boxes.has_value() ? "MatrixBoxes" : loader_type(product.b, product.dtype, "kConfig.cols"),
+      ";\nextern \"C\" __global__ void __launch_bounds__(", tile.threads(), ", ",
+      crowded ? 1 : tile.blocks,
+      ")\ntw_kernel(const __grid_constant__ Params p) {\n"
+      "  run_gemm<kConfig, Sums, LoadA, LoadB, Epilogue>(p);\n}\n");
 }
 
 }  // namespace
