@@ -1,4 +1,4 @@
-"""The models of part `equal`: where they are, at which sizes they run, and inputs that look like what they were made for."""
+"""The models of part `equal`: where they are, the sizes they run at, and inputs like those they were made for."""
 
 from __future__ import annotations
 

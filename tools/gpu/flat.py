@@ -1,5 +1,7 @@
-"""Part `flat`: gpu_flat (tests/gpu/gpu_flat.cpp) over three plans: a tiny one ten thousand times, and fewer times a net of
-many kernels and one whose host takes part."""
+"""Part `flat`: gpu_flat (tests/gpu/gpu_flat.cpp) over three plans.
+
+A tiny one comes and goes ten thousand times; a net of many kernels and one in which the host takes part, fewer times.
+"""
 
 from __future__ import annotations
 

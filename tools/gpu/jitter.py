@@ -1,4 +1,4 @@
-"""Part `jitter`: how steady ResNet-50 at batch 1 in f16 is over ten thousand inferences, and what the host spends on one."""
+"""Part `jitter`: ResNet-50 at batch 1 in f16, ten thousand times: how steady it is and what the host spends on one."""
 
 from __future__ import annotations
 
@@ -38,15 +38,12 @@ def measure_jitter(suite: Suite) -> dict[str, float]:
     for what in ("device", "call"):
         found[f"{what}_p99_over_p50"] = found[f"{what}_p99_us"] / found[f"{what}_p50_us"]
     for what, count, name in (("device", "device_runs", "on the device"), ("call", "calls", "calls with copies")):
-        print(
-            f"  {name}: {found[count]} runs, p50 {found[f'{what}_p50_us']:.1f} us, p99 {found[f'{what}_p99_us']:.1f} us, "
-            f"p99/p50 {found[f'{what}_p99_over_p50']:.3f}"
-        )
-    print(
-        f"  host: {found['host_enqueue_p50_us']:.1f} us to enqueue an inference (p99 {found['host_enqueue_p99_us']:.1f}), "
-        f"{found['call_p50_us'] - found['device_p50_us']:.1f} us a call besides the device's work",
-        flush=True,
-    )
+        p50, p99 = found[f"{what}_p50_us"], found[f"{what}_p99_us"]
+        print(f"  {name}: {found[count]} runs, p50 {p50:.1f} us, p99 {p99:.1f} us, p99/p50 {p99 / p50:.3f}")
+    enqueue, tail = found["host_enqueue_p50_us"], found["host_enqueue_p99_us"]
+    besides = found["call_p50_us"] - found["device_p50_us"]
+    print(f"  host: {enqueue:.1f} us to enqueue an inference (p99 {tail:.1f}); a call takes {besides:.1f} us", end=" ")
+    print("besides the device's work", flush=True)
     for count in ("device_runs", "calls"):
         suite.check(found[count] >= INFERENCES, f"jitter: {found[count]} {count}, expected {INFERENCES}")
     return found

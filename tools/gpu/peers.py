@@ -1,4 +1,4 @@
-"""PyTorch as the peer: a module in each of its modes, timed on the device, and a row of ours against the best of them."""
+"""PyTorch as the peer: a module in each of its modes, timed on the device; a row is ours against the best of them."""
 
 from __future__ import annotations
 
