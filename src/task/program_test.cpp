@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "task/test_programs.h"
 
 namespace tw::task {
@@ -120,6 +122,17 @@ TEST(Verify, StridesWhoseReachPassesTheNumbersAreRefused) {
   Program program = diamond_program(8);
   program.slots[index(program.inputs[0])].strides[0] = int64_t{1} << 60;
   EXPECT_EQ(verify(program).error().message, "'x': its strides reach past 2^63 bytes");
+}
+
+TEST(Verify, StridesThatNothingIsReachedByAreNumbersThatCanBeMultipliedToo) {
+  constexpr const char* kWhy = "'x': its strides reach past 2^63 bytes";
+  for (const int64_t size : {1, 0}) {
+    Program program = diamond_program(8);
+    SlotInfo& x = program.slots[index(program.inputs[0])];
+    x.dims[0] = size;
+    x.strides[0] = -std::numeric_limits<int64_t>::max();
+    EXPECT_EQ(verify(program).error().message, kWhy) << size;
+  }
 }
 
 TEST(Verify, AnOutputThatIsNotWrittenInFullIsRefused) {

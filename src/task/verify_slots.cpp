@@ -9,19 +9,18 @@ namespace tw::task {
 namespace {
 
 /// The bytes that the whole slot can touch, from its root's start; nothing when a number on the way
-/// passes 2^63.
+/// passes 2^63. Kernels multiply every stride, that of a dim of 1 and beside a dim of 0 too.
 std::optional<ByteRange> checked_range(const SlotInfo& slot) {
   const int64_t element = size_bytes(slot.dtype);
   int64_t low = slot.offset_in_root(), high = low;
   for (int d = 0; d < slot.rank; ++d) {
-    if (slot.dims[d] == 0) return ByteRange{};
-    if (slot.dims[d] == 1) continue;
-    int64_t step = 0;
+    int64_t step = 0, behind = 0;
     if (__builtin_mul_overflow(slot.strides[d], element, &step) ||
-        __builtin_mul_overflow(step, slot.dims[d] - 1, &step) ||
-        __builtin_add_overflow(step < 0 ? low : high, step, step < 0 ? &low : &high))
+        __builtin_mul_overflow(step, std::max<int64_t>(1, slot.dims[d]), &behind) ||
+        __builtin_add_overflow(step < 0 ? low : high, behind - step, step < 0 ? &low : &high))
       return std::nullopt;
   }
+  if (slot.count() == 0) return ByteRange{};
   if (__builtin_add_overflow(high, element, &high)) return std::nullopt;
   return ByteRange{low, high};
 }
