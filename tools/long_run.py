@@ -2,8 +2,8 @@
 """The part of `./check --long` that takes hours: the sanitizer builds with all their tests, every fuzzer, the soak.
 
 Fuzzers are the programs behind the tests labelled fuzz; each takes --seconds N and is run under ASan/UBSan for ten
-minutes. The soak runs in the release build: a sanitizer keeps memory for itself. Writes bench/results/long.json; exit
-code 1 when anything failed.
+minutes. The soak runs in the release build: a sanitizer keeps memory for itself. Writes bench/results/long.json after
+each part; with --part its rows take the place of older ones of the same name. Exit code 1 when anything failed.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -68,6 +69,7 @@ def run_sanitizer(preset: str, logs: Path) -> Row:
     if built:
         report = logs / f"{preset}.xml"
         command = ["ctest", "--test-dir", f"build/{preset}", "-LE", "^(fuzz|bench_smoke)$", "--output-on-failure"]
+        command += ["-j", str(os.cpu_count())]
         command += ["--test-output-size-passed", "200000", "--output-junit", str(report)]
         run_logged(command, logs / f"{preset}-ctest.txt")
         tally = count_ctest(report)
@@ -113,48 +115,60 @@ def cpu_name() -> str:
 
 
 def row_json(row: Row) -> dict[str, object]:
-    """A row as the results file holds it."""
-    fields: dict[str, object] = {"name": row.name, "seconds": round(row.seconds), **asdict(row.tally)}
+    """A row as the results file holds it, with the commit and the day that it is of."""
+    done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+    fields: dict[str, object] = {"name": row.name, "commit": done.stdout.strip()}
+    fields |= {"date": datetime.date.today().isoformat(), "seconds": round(row.seconds), **asdict(row.tally)}
     return fields | ({"said": list(row.said)} if row.said else {})
 
 
-def write_results(rows: list[Row], seconds: int) -> None:
-    """The results file."""
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+def kept_rows() -> list[dict[str, object]]:
+    """The rows of the results file."""
+    return json.loads(RESULTS.read_text())["rows"] if RESULTS.exists() else []
+
+
+def write_results(rows: list[dict[str, object]]) -> None:
+    """The results file; of rows of one name the last."""
     results = {
         "schema_version": 1,
-        "date": datetime.date.today().isoformat(),
-        "commit": commit,
+        "command": "./check --long, or part by part tools/long_run.py --part",
         "cpu": cpu_name(),
-        "command": "./check --long",
-        "seconds_a_fuzzer": seconds,
         "cores": os.cpu_count(),
-        "rows": [row_json(row) for row in rows],
+        "rows": list({row["name"]: row for row in rows}.values()),
     }
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
     RESULTS.write_text(json.dumps(results, indent=1) + "\n")
 
 
+def run_parts(options: argparse.Namespace, logs: Path) -> Iterator[Row]:
+    """A row for each part, as it ends."""
+    for preset in SANITIZERS:
+        if options.part in ("all", preset):
+            yield run_sanitizer(preset, logs)
+    if options.part not in (*SANITIZERS, "soak"):
+        for program in fuzzers("dev"):
+            if options.part in ("all", "fuzz", Path(program).name):
+                yield run_fuzzer(program, options.fuzz_seconds, logs)
+    if options.part in ("all", "soak"):
+        yield run_soak(options.soak_cycles, logs)
+
+
 def main() -> int:
     """Runs every part, printing a row for each as it ends."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--part", default="all", help="dev, tsan, fuzz, a fuzzer's name or soak")
     parser.add_argument("--fuzz-seconds", type=int, default=600, help="time for each fuzzer")
     parser.add_argument("--soak-cycles", type=int, default=12000, help="turns of each part of the soak")
     options = parser.parse_args()
-    logs = ROOT / "build" / "long"
-    rows: list[Row] = []
-    for preset in SANITIZERS:
-        rows.append(run_sanitizer(preset, logs))
-        print(rows[-1], flush=True)
-    for program in fuzzers("dev"):
-        rows.append(run_fuzzer(program, options.fuzz_seconds, logs))
-        print(rows[-1], flush=True)
-    rows.append(run_soak(options.soak_cycles, logs))
-    print(rows[-1], flush=True)
-    write_results(rows, options.fuzz_seconds)
-    total = sum((row.tally for row in rows), Tally())
+    if options.part == "all":
+        RESULTS.unlink(missing_ok=True)
+    total = Tally()
+    for row in run_parts(options, ROOT / "build" / "long"):
+        print(row, flush=True)
+        write_results([*kept_rows(), row_json(row)])
+        total += row.tally
     print(f"  long run: {total}; logs in build/long, results in {RESULTS.relative_to(ROOT)}")
-    return 1 if total.failed else 0
+    return 1 if total.failed or total == Tally() else 0
 
 
 if __name__ == "__main__":
