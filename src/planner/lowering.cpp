@@ -107,6 +107,19 @@ class GraphLowering {
     return slot_of_[id] = work_.add_root(task::Space::kArena, value.type, value.name);
   }
 
+  /// The operand of an elementwise task that makes `result`. One element repeats whatever its rank
+  /// is, though clip's bounds may have more dims than x.
+  SlotId operand_slot(ValueId id, ValueId result) {
+    if (id == ir::kNoValue) return task::kNoSlot;
+    const SlotId slot = slot_of(id);
+    const ir::TensorType& type = graph_.value(id).type;
+    if (type.shape.size() <= graph_.value(result).type.shape.size() ||
+        !(ir::element_count(type.shape) == Dim(1)))
+      return slot;
+    const Dim first = work_.is_root(slot) ? Dim(0) : work_.slot(slot).offset_elems;
+    return work_.add_view(slot, type.dtype, {}, {}, first);
+  }
+
   void set_slot(ValueId id, SlotId slot) { slot_of_[id] = slot; }
 
   void emit(task::Record record, const std::string& name) {
@@ -151,7 +164,8 @@ class GraphLowering {
       return error(Code::kUnsupported, "an elementwise task of ", operands.size(), " inputs and ",
                    outputs.size(), " outputs, at most ", task.x.size(), " and ", task.y.size());
     task.program = work_.add_program(TRY(lower_pointwise(graph, nodes, operands, outputs)));
-    for (size_t i = 0; i < operands.size(); ++i) task.x[i].id = slot_of(operands[i]);
+    for (size_t i = 0; i < operands.size(); ++i)
+      task.x[i].id = operand_slot(operands[i], outputs[0]);
     for (size_t i = 0; i < outputs.size(); ++i) task.y[i].id = output_slot(outputs[i]);
     emit(task::encode(task), name);
     return {};
@@ -178,7 +192,8 @@ class GraphLowering {
     if (body.inputs.size() > task.x.size() || body.outputs.size() > task.y.size())
       return error(Code::kInternal, "a fused body of ", body.inputs.size(), " inputs");
     task.program = work_.add_program(TRY(lower_pointwise(body, nodes, body.inputs, body.outputs)));
-    for (size_t i = 0; i < node.inputs.size(); ++i) task.x[i].id = slot_of(node.inputs[i]);
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      task.x[i].id = operand_slot(node.inputs[i], node.outputs[0]);
     for (size_t i = 0; i < node.outputs.size(); ++i) task.y[i].id = output_slot(node.outputs[i]);
     emit(task::encode(task), node.name);
     return {};
