@@ -85,6 +85,10 @@ Result<void> validate(const PointView& program, std::span<const Lane> input_lane
         static_cast<int>(instr.dtype) >= kDTypeCount)
       return error(Code::kCorrupt, "instruction ", i, " has an unknown operation, lane or type");
     const uint8_t operand[3] = {instr.a, instr.b, instr.c};
+    for (const uint8_t reg : operand)  // one that is not read too: an executor may look it up
+      if (reg >= kMaxPointRegisters)
+        return error(Code::kCorrupt, "instruction ", i, " (", point_op_name(instr.op),
+                     ") names register ", reg, ", at most ", kMaxPointRegisters, " are there");
     for (int k = 0; k < arity(instr.op); ++k) {
       if (operand[k] >= program.n_registers || lane[operand[k]] < 0)
         return error(Code::kCorrupt, "instruction ", i, " (", point_op_name(instr.op),
