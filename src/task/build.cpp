@@ -5,6 +5,7 @@
 #include <map>
 
 #include "task/happens_before.h"
+#include "task/verify_slots.h"
 
 namespace tw::task {
 namespace {
@@ -68,7 +69,7 @@ Result<void> apply_patches(Program& program, const Values& values) {
                    program.parametric.expressions[patch.expression]);
     set_field(program.slots[index(patch.slot)], patch, value);
   }
-  return {};
+  return verify_sizes(program);
 }
 
 void make_slots(const Draft& draft, Program& program) {

@@ -76,6 +76,20 @@ TEST(Instantiate, NegativeSizesAreRefused) {
   EXPECT_FALSE(instantiate(program, {3}).ok());
 }
 
+TEST(Instantiate, SizesThatCannotBeRoundedUpToTilesAreRefused) {
+  DraftBuilder b;
+  const Dim n = Dim::symbol("n");
+  const SlotId x = b.root(Space::kInput, {n}, "x", DType::kU8);
+  const SlotId y = b.root(Space::kOutput, {n}, "y", DType::kU8);
+  b.draft.inputs = {x};
+  b.draft.outputs = {y};
+  b.emit(CopyTask{{x}, {y}}, "copy");
+  const Program program = value_or_fail(build_program(b.draft, {"n"}, {8}, {}));
+  const auto made = instantiate(program, {std::numeric_limits<int64_t>::max()});
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().message, "'x': u8[9223372036854775807] passes 2^62 bytes");
+}
+
 TEST(Instantiate, OpNumbersAreNamesAndMayBeAnything) {
   Program program = diamond_program(8);
   program.records.front().op = 0xffffffffU;

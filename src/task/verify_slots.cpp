@@ -25,17 +25,6 @@ std::optional<ByteRange> checked_range(const SlotInfo& slot) {
   return ByteRange{low, high};
 }
 
-/// checked_bytes() has a value: no dim is negative and the size fits in 63 bits, that of the dims
-/// beside a dim of 0 too.
-bool has_size(const SlotInfo& slot) {
-  int64_t bytes = size_bytes(slot.dtype);
-  for (int d = 0; d < slot.rank; ++d)
-    if (slot.dims[d] < 0 ||
-        __builtin_mul_overflow(bytes, std::max<int64_t>(1, slot.dims[d]), &bytes))
-      return false;
-  return true;
-}
-
 /// Some task has an operand on this storage.
 bool is_used(const Program& program, size_t root) {
   return std::any_of(program.records.begin(), program.records.end(), [&](const Record& r) {
@@ -47,6 +36,18 @@ bool is_used(const Program& program, size_t root) {
 
 Error wrong(const Program& program, size_t slot, std::string_view why) {
   return error(Code::kCorrupt, describe_slot(program, slot), ": ", why);
+}
+
+// The sum of two sizes is a number then: tiles are counted by rounding up.
+constexpr int64_t kMaxSlotBytes = int64_t{1} << 62;
+
+/// No dim is negative and the size is a number, that of the dims beside a dim of 0 too.
+Result<void> check_size(const Program& program, size_t i) {
+  const SlotInfo& s = program.slots[i];
+  const auto bytes = checked_bytes(s.dtype, s.shape());
+  if (!bytes.ok()) return wrong(program, i, bytes.error().message);
+  if (bytes.value() <= kMaxSlotBytes) return {};
+  return wrong(program, i, cat(s.dtype, "[", join(s.shape(), ","), "] passes 2^62 bytes"));
 }
 
 /// What a slot says of itself makes sense.
@@ -63,8 +64,7 @@ Result<void> check_description(const Program& program, size_t i) {
     return wrong(program, i, "is neither storage nor a view of storage");
   if (s.space != root.space || s.place != root.place || s.immutable() != root.immutable())
     return wrong(program, i, "differs from its root in space, place or mutability");
-  if (!has_size(s)) return wrong(program, i, checked_bytes(s.dtype, s.shape()).error().message);
-  return {};
+  return check_size(program, i);
 }
 
 /// A slot lies inside its storage, and storage inside its space.
@@ -104,6 +104,11 @@ std::string describe_slot(const Program& program, size_t slot) {
   return slot < program.slot_names.size() && !program.slot_names[slot].empty()
              ? cat("'", program.slot_names[slot], "'")
              : cat("slot ", slot);
+}
+
+Result<void> verify_sizes(const Program& program) {
+  for (size_t i = 0; i < program.slots.size(); ++i) TRY(check_size(program, i));
+  return {};
 }
 
 Result<void> verify_slots(const Program& program) {

@@ -5,6 +5,8 @@
 
 namespace tw::task {
 
+/// The size of every slot of known type and rank is a number: what counts tiles asks for that.
+Result<void> verify_sizes(const Program& program);
 /// Known types and ranks, views of storage, and no element outside its storage or storage outside
 /// the arena.
 Result<void> verify_slots(const Program& program);
