@@ -77,11 +77,12 @@ Footprint footprint(bool on_device) {
 }
 
 template <class T>
-void fill_tensor(Tensor& tensor, std::optional<double> value) {
+void fill_tensor(Tensor& tensor, const double* value) {
   T* elements = tensor.as<T>();
   for (int64_t i = 0; i < tensor.count(); ++i) {
     const double wave = static_cast<double>(i * 7919 % 2000 - 1000) / 1000;
-    elements[i] = static_cast<T>(value.value_or(std::is_floating_point_v<T> ? wave : 1.0));
+    const double own = std::is_floating_point_v<T> ? wave : 1;
+    elements[i] = static_cast<T>(value == nullptr ? own : *value);
   }
 }
 
@@ -97,7 +98,7 @@ Result<Tensor> make_input(const tilewright::Port& port, int64_t size, const Opti
   Result<Tensor> tensor = Tensor::create(port.dtype, dims);
   if (!tensor) return tensor;
   const auto given = options.fill.find(port.name);
-  const auto value = given == options.fill.end() ? std::nullopt : std::optional(given->second);
+  const double* value = given == options.fill.end() ? nullptr : &given->second;
   switch (port.dtype) {
     case DType::kF32:
       fill_tensor<float>(tensor.value(), value);

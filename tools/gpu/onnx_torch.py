@@ -61,9 +61,12 @@ class Reader:
             self.fold(node)
         with torch.no_grad():
             for node in self.model.graph.node:
-                if node.output[0] not in self.absorbed and not self.fold(node):
-                    made = self.translate(node)
-                    self.values.setdefault(node.output[0], made)
+                name = node.output[0]
+                if name in self.values or name in self.absorbed or self.fold(node):
+                    continue
+                made = self.translate(node)
+                if name not in self.absorbed:
+                    self.values[name] = made
         results = tuple(self.values[o.name] for o in self.model.graph.output)
         self.graph.output(results[0] if len(results) == 1 else results)
         self.graph.eliminate_dead_code()
@@ -153,8 +156,8 @@ class Reader:
         result, has_bias = node.output[0], len(node.input) > 2
         along = (1, -1, 1, 1) if transposed else (-1, 1, 1, 1)
         while not (transposed and groups > 1) and (affine := self.affine_behind(result, channels)):
-            result, factor, offset = affine
             self.absorbed.add(result)
+            result, factor, offset = affine
             weight, bias, has_bias = weight * factor.reshape(along), bias * factor + offset, True
         pads = attr.get("pads", [0, 0, 0, 0])
         x, padding = self.values[node.input[0]], tuple(pads[:2])
@@ -205,12 +208,12 @@ def torch_module(model: Path, sizes: dict[str, Sizes]) -> fx.GraphModule:
 def main(words: Iterable[str]) -> None:
     """See the top of the file."""
     import onnxruntime
+    from equal_cases import page
 
     path, *inputs = words
     sizes = {name: tuple(int(d) for d in dims.split("x")) for name, dims in (i.split("=") for i in inputs)}
     module = torch_module(Path(path), sizes)
-    random = np.random.default_rng(1)
-    given = {name: random.standard_normal(dims).astype(np.float32) for name, dims in sizes.items()}
+    given = {name: page(np.random.default_rng(1), dims) for name, dims in sizes.items()}
     want = onnxruntime.InferenceSession(path).run(None, given)[0]
     with torch.no_grad():
         found = module(*(torch.from_numpy(v) for v in given.values())).numpy()
