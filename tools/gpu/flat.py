@@ -76,7 +76,7 @@ def run_case(suite: Suite, case: FlatCase) -> dict[str, object]:
     plan = ours.build(model, "fp16", case.shapes, name=f"flat_{case.name}", timed=False)
     figures = ours.work / f"flat_{case.name}.json"
     figures.unlink(missing_ok=True)
-    cycles = max(250, round(case.share * suite.options.flat_cycles))
+    cycles = max(400, round(case.share * suite.options.flat_cycles))
     words = [str(ours.folder / "gpu_flat"), str(plan), "--cycles", str(cycles), "--sizes", case.sizes]
     for fill in case.fill:
         words += ["--fill", fill]

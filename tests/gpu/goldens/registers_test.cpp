@@ -121,10 +121,10 @@ std::string all_figures() {
   std::string text = cat("NVRTC ", kVersion, ", ", kArch, "\n");
   const auto tiles = cuda::tile_configs();
   for (size_t i = 0; i < tiles.size(); ++i)
-    for (const int cluster : {0, 1})
+    for (const int serial : {0, 1})
       text += gemm(DType::kF16, tiles[i].groups ? 512 : 16,
-                   static_cast<uint8_t>(1 + 2 * i + static_cast<size_t>(cluster)),
-                   cat(tiles[i].name, cluster == 1 ? " in a cluster" : ""));
+                   static_cast<uint8_t>(1 + 2 * i + static_cast<size_t>(serial)),
+                   cat(tiles[i].name, serial == 1 ? ", slices one after another" : ""));
   text += gemm(DType::kF32, 128, 0, "chosen by the sizes");
   text +=
       conv({1, 224, 224, 3}, {64, 3, 7, 7}, 2, 3) + conv({1, 56, 56, 64}, {64, 64, 3, 3}, 1, 1) +
