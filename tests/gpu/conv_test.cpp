@@ -150,7 +150,9 @@ TEST(ConvOnDevice, FewChannelsInNarrowImagesAndOddStrides) {
       expect_conv({{2, 15, 18, channels}, {32, channels, 3, 3}, 1, 1, 1, 1, DType::kF16, lie});
   expect_conv({{2, 15, 18, 3}, {32, 3, 3, 3}, 1, 1, 1, 1, DType::kF16, Lie::kDense, 0, false});
   for (const uint8_t variant : std::array<uint8_t, 3>{1, 3, 5})
-    expect_conv({{2, 40, 37, 3}, {64, 3, 7, 7}, 1, 2, 1, 3, DType::kF16, Lie::kDense, variant});
+    for (const int64_t channels : {4, 12, 32, 64, 100})
+      expect_conv(
+          {{2, 40, 37, 3}, {channels, 3, 7, 7}, 1, 2, 1, 3, DType::kF16, Lie::kDense, variant});
 }
 
 TEST(ConvOnDevice, ShapesOfResnet) {

@@ -161,6 +161,18 @@ TEST(GemmOnDevice, EveryTileOfEveryType) {
                  1,
                  cuda::kAllowTf32,
                  variant});
+    // Odd columns are stored one at a time.
+    expect_gemm({{300, 520},
+                 {520, 297},
+                 {300, 297},
+                 false,
+                 DType::kF16,
+                 Lie::kDense,
+                 true,
+                 true,
+                 1,
+                 0,
+                 variant});
   }
 }
 

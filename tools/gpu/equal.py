@@ -12,17 +12,19 @@ both of the largest magnitude of the output. Errors have tails, so 99 of 100 ele
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import numpy as np
 import onnx
-from equal_cases import CASES, EqualCase
+from equal_cases import CASES, LOGITS, EqualCase
 from peers import relative_error
 from tilewright import Arrays, Suite
 
@@ -44,7 +46,9 @@ class Comparison:
     tolerance: float = 0.0
     same_bits: bool = True
     why: str = ""
-    on_host: list[str] = field(default_factory=list)
+    n_products: int = 0
+    longest_sum: int = 0
+    on_host: list[str] | None = None  # unknown until there is a plan
 
     def __str__(self) -> str:
         at = "x".join(map(str, self.sizes))
@@ -99,7 +103,7 @@ def tolerance_of(case: EqualCase, precision: str, n_products: int, longest_sum: 
     return min(bound, 0.2)
 
 
-def outputs_of(suite: Suite, plan: object, case: EqualCase, sizes: tuple[int, ...]) -> list[Arrays]:
+def outputs_of(suite: Suite, plan: Path, case: EqualCase, sizes: tuple[int, ...]) -> list[Arrays]:
     """What the plan gives, step by step, each step fed with what the one before left."""
     random = np.random.default_rng(1)
     steps: list[Arrays] = []
@@ -124,53 +128,67 @@ def compare(found: list[Arrays], wanted: list[Arrays], row: Comparison) -> None:
                 row.most_error = max(row.most_error, float(np.quantile(errors, 0.99)))
 
 
-def one_size(suite: Suite, case: EqualCase, sizes: tuple[int, ...], bounds: tuple[int, int]) -> list[Comparison]:
-    """CPU once, then the GPU twice in each precision."""
-    model = suite.models_dir / case.file
-    build = suite.ours.build
-    name = f"equal_{case.name}"
-    wanted = outputs_of(suite, build(model, "fp32", case.shapes, target="cpu", name=name), case, sizes)
-    rows = []
-    for precision in UNIT:
-        row = Comparison(case.name, case.shapes, sizes, precision, tolerance=tolerance_of(case, precision, *bounds))
-        rows.append(row)
-        try:
-            plan = build(model, precision, case.shapes, name=name, timed=False)
-            row.on_host = suite.ours.on_host(plan)
-            first = outputs_of(suite, plan, case, sizes)
-            again = outputs_of(suite, plan, case, sizes)
-            row.same_bits = all(a[k].tobytes() == b[k].tobytes() for a, b in zip(first, again, strict=True) for k in a)
-            compare(first, wanted, row)
-        except Exception as error:
-            row.max_error, row.why = math.inf, str(error)
-        close = row.max_error <= row.tolerance and row.most_error <= row.tolerance / 4
-        row.status = "passed" if close and row.same_bits else "failed"
-    return rows
+def plan_of(suite: Suite, case: EqualCase, precision: str, target: str = "sm_90") -> Path:
+    """Without measured tactics: they choose among kernels of one sum order, and take the time of the device."""
+    model, name = suite.models_dir / case.file, f"equal_{case.name}"
+    return suite.ours.build(model, precision, case.shapes, target=target, name=name, timed=False)
 
 
-def one_case(suite: Suite, case: EqualCase) -> list[Comparison]:
-    """Every size of a case; what goes wrong becomes a row."""
+def fill_row(suite: Suite, case: EqualCase, row: Comparison, wanted: list[Arrays]) -> None:
+    """The GPU twice in the row's precision."""
+    row.n_products, row.longest_sum = products(onnx.load(suite.models_dir / case.file).graph)
+    row.tolerance = tolerance_of(case, row.precision, row.n_products, row.longest_sum)
+    plan = plan_of(suite, case, row.precision)
+    row.on_host = suite.ours.on_host(plan)
+    first = outputs_of(suite, plan, case, row.sizes)
+    again = outputs_of(suite, plan, case, row.sizes)
+    row.same_bits = all(a[k].tobytes() == b[k].tobytes() for a, b in zip(first, again, strict=True) for k in a)
+    compare(first, wanted, row)
+    close = row.max_error <= row.tolerance and row.most_error <= row.tolerance / 4
+    row.status = "passed" if close and row.same_bits else "failed"
+
+
+def one_size(suite: Suite, case: EqualCase, sizes: tuple[int, ...]) -> list[Comparison]:
+    """CPU once, then the GPU in each precision; what raises becomes a failed row."""
     model = suite.models_dir / case.file
     if not model.is_file():
         return [Comparison(case.name, case.shapes, status="not here", why=str(model))]
-    rows: list[Comparison] = []
-    try:
-        bounds = products(onnx.load(model).graph)
-        for sizes in case.sizes:
-            rows += one_size(suite, case, sizes, bounds)
-    except Exception as error:
-        rows.append(Comparison(case.name, case.shapes, status="failed", max_error=math.inf, why=str(error)))
+    rows = [Comparison(case.name, case.shapes, sizes, precision) for precision in UNIT]
+    wanted: list[Arrays] = []
+    for row in rows:
+        try:
+            wanted = wanted or outputs_of(suite, plan_of(suite, case, "fp32", "cpu"), case, sizes)
+            fill_row(suite, case, row, wanted)
+        except Exception as error:
+            row.status, row.max_error, row.why = "failed", math.inf, str(error)
     return rows
 
 
-def print_hosts(rows: list[Comparison]) -> None:
-    """What the host did in each model, by reason."""
-    for name in dict.fromkeys(row.name for row in rows if row.status != "not here"):
-        found = dict.fromkeys(sentence for row in rows if row.name == name for sentence in row.on_host)
+def build_all(suite: Suite, cases: list[EqualCase], pool: ThreadPoolExecutor) -> None:
+    """Every plan of the models that are here. A plan that cannot be built says so again where it is run."""
+
+    def build(work: tuple[EqualCase, str, str]) -> None:
+        with contextlib.suppress(Exception):
+            plan_of(suite, *work)
+
+    ways = [("fp32", "cpu"), *((precision, "sm_90") for precision in UNIT)]
+    list(pool.map(build, [(c, *way) for c in cases if (suite.models_dir / c.file).is_file() for way in ways]))
+
+
+def print_models(rows: list[Comparison]) -> None:
+    """What each tolerance follows from, and what the host did, by reason."""
+    known = [row for row in rows if row.on_host is not None]
+    for name in dict.fromkeys(row.name for row in known):
+        of_model = [row for row in known if row.name == name]
+        found = dict.fromkeys(sentence for row in of_model for sentence in row.on_host or [])
         reasons = Counter(sentence.split(": ", 1)[-1] for sentence in found)
         examples = {s.split(": ", 1)[-1]: s.split(": ", 1)[0] for s in found}
         text = "; ".join(f"{n} x {reason} ({examples[reason]})" for reason, n in reasons.items())
-        print(f"  {name:7s} on the host: {text or 'nothing'}")
+        logits = f", arguments of the end up to {LOGITS[name]:.0f}" if name in LOGITS else ""
+        print(
+            f"  {name:7s} {of_model[0].n_products} products, longest sum {of_model[0].longest_sum}{logits}; "
+            f"on the host: {text or 'nothing'}"
+        )
 
 
 def check_equal(suite: Suite) -> list[dict]:
@@ -179,13 +197,15 @@ def check_equal(suite: Suite) -> list[dict]:
     wanted = [w for w in suite.options.equal.split(",") if w]
     cases = [c for c in CASES if not wanted or c.name in wanted]
     with ThreadPoolExecutor(max(1, min(6, (os.cpu_count() or 2) // 2))) as pool:
-        found = list(pool.map(lambda case: one_case(suite, case), cases))
-    rows = [row for of_case in found for row in of_case]
+        build_all(suite, cases, pool)
+        print(f"  plans built after {time.time() - begin:.0f} s", flush=True)
+        found = pool.map(lambda work: one_size(suite, *work), [(c, sizes) for c in cases for sizes in c.sizes])
+        rows = [row for of_size in found for row in of_size]
     for row in rows:
         print(row, flush=True)
         if row.status == "failed":
             suite.failures.append(f"equal {row.name} {row.sizes} {row.precision} {row.why}".strip())
-    print_hosts(rows)
+    print_models(rows)
     counts = Counter(row.status for row in rows)
     print(f"equal: {dict(counts)} in {time.time() - begin:.0f} s", flush=True)
     return [asdict(row) for row in rows]

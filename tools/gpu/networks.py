@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import functools
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -150,4 +149,4 @@ def measure_models(suite: Suite) -> list[dict]:
                 rows += bert_cases(suite, name, options.precision, modes, [(1, 128)] if name == "minilm" else sizes)
         except Exception as error:
             suite.check(False, f"models {name}: {error}")
-    return [asdict(row) for row in rows]
+    return [row.figures() for row in rows]

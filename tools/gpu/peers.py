@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
@@ -32,6 +32,10 @@ class Row:
     def speedup(self) -> float:
         """How many times as fast as the best peer ours is."""
         return self.best_peer / self.ours_us
+
+    def figures(self) -> dict[str, object]:
+        """As suite.json holds it."""
+        return asdict(self) | {"best_peer_us": self.best_peer, "speedup": self.speedup}
 
     def __str__(self) -> str:
         peers = ", ".join(f"{k} {v:.1f}" for k, v in self.peers_us.items())

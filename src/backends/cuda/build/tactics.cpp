@@ -112,11 +112,22 @@ std::string kernels_version() {
   return cat(hash);
 }
 
-/// The best of a task's candidates; `report` tells all of them.
+bool compiles(const Candidate& candidate) {
+  return std::all_of(
+      candidate.launches.begin(), candidate.launches.end(),
+      [](const Launch& launch) { return compile_kernel(launch.source, "sm_90a").ok(); });
+}
+
+/// The best of a task's candidates; `report` tells all of them, also those that do not compile: one
+/// that is never chosen does not fail a build.
 Result<Timing> fastest(const TaskView& view, const std::vector<Candidate>& list,
                        std::string& report) {
   std::optional<Timing> best;
   for (const Candidate& candidate : list) {
+    if (!compiles(candidate)) {
+      report += cat(" ", static_cast<int>(candidate.variant), ":does not compile");
+      continue;
+    }
     const double hopeless_us = best ? 2 * best->us : 1e30;
     const double us = TRY(measure_us(view, candidate.launches, hopeless_us));
     report += cat(" ", static_cast<int>(candidate.variant), ":", us);

@@ -87,6 +87,7 @@ Result<std::vector<Launch>> launch_patches(const TaskView& view, const Product& 
   const int choice = variant == 0 ? 0 : (variant - 1) / 2 % static_cast<int>(std::size(kGroups));
   GemmParams<7> p = product_params(view, product);
   PatchConfig config = config_of(product, kGroups[choice], epilogue.vector);
+  while (config.threads() > 8 * config.cols) config.groups /= 2;  // that bring the weight's rows
   shape_patch(p.window, config.rows());
   // Lines of few pixels have wide patches.
   constexpr int kRoom = 227 * 1024;

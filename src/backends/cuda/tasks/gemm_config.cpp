@@ -89,6 +89,8 @@ GemmChoice choose_tile(const ProductShape& shape, int n_slices, uint8_t variant)
   const auto fits = [&](const GemmChoice& choice) {
     // A second set of sums needs registers, and so does what is gathered.
     if (choice.tile->groups != shape.groups) return false;
+    if (choice.tile->cols > choice.tile->threads() * shape.vector)
+      return false;  // a row has threads
     const int sums = choice.tile->rows * choice.tile->cols / choice.tile->threads();
     const bool crowded = shape.gathers || !shape.tensor_cores || (n_slices > 1 && !choice.cluster);
     return (!crowded || sums <= 64) && (!choice.cluster || n_slices > 1);

@@ -31,6 +31,7 @@ struct ProductShape {
   bool tensor_cores = true;
   bool gathers = false;  // an operand passes through registers
   bool groups = false;   // products of warpgroups: a class has them in all of its tiles or in none
+  int vector = 8;        // columns that the epilogue handles at a time
 
   int64_t k_tiles() const { return (k * elem_bytes + 127) / 128; }
 };

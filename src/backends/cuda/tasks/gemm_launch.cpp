@@ -131,7 +131,8 @@ Result<std::vector<Launch>> launch_product(const TaskView& view, const Product& 
                            static_cast<int>(size_bytes(product.dtype)),
                            product.dtype != DType::kF32 || (view.record.flags & kAllowTf32) != 0,
                            product.a.gathers() || product.b.gathers(),
-                           product.dtype != DType::kF32 && product.many_rows};
+                           product.dtype != DType::kF32 && product.many_rows,
+                           epilogue.vector};
   const GemmChoice choice = choose_tile(shape, product.n_slices, view.record.variant);
 
   GemmParams<7> p = product_params(view, product);
