@@ -64,7 +64,7 @@ class Tilewright:
         if target != "cpu":
             options += ["--timing-cache", str(self.work / "timings.txt")] if timed else ["--untimed"]
         begin = time.time()
-        self.call("build", str(model), "-o", str(plan), *options)
+        self.call("build", str(model), "-o", str(plan), *options, timeout=550)
         print(f"  built {plan.name} in {time.time() - begin:.0f} s", flush=True)
         self._built[key] = plan
         return plan
