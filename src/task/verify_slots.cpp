@@ -41,12 +41,22 @@ Error wrong(const Program& program, size_t slot, std::string_view why) {
 // The sum of two sizes is a number then: tiles are counted by rounding up.
 constexpr int64_t kMaxSlotBytes = int64_t{1} << 62;
 
-/// No dim is negative and the size is a number, that of the dims beside a dim of 0 too.
+/// No dim is negative and the size is a number, that of the dims beside a dim of 0 too. Every
+/// program is looked at so before its first run: nothing is allocated here.
+bool has_size(const SlotInfo& slot) {
+  int64_t bytes = size_bytes(slot.dtype);
+  for (int d = 0; d < slot.rank; ++d)
+    if (slot.dims[d] < 0 ||
+        __builtin_mul_overflow(bytes, std::max<int64_t>(1, slot.dims[d]), &bytes))
+      return false;
+  return bytes <= kMaxSlotBytes;
+}
+
 Result<void> check_size(const Program& program, size_t i) {
   const SlotInfo& s = program.slots[i];
+  if (has_size(s)) return {};
   const auto bytes = checked_bytes(s.dtype, s.shape());
   if (!bytes.ok()) return wrong(program, i, bytes.error().message);
-  if (bytes.value() <= kMaxSlotBytes) return {};
   return wrong(program, i, cat(s.dtype, "[", join(s.shape(), ","), "] passes 2^62 bytes"));
 }
 
