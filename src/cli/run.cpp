@@ -71,8 +71,8 @@ Range range_of(const Tensor& tensor) {
   return range;
 }
 
-Json report(const std::vector<plan::Port>& ports, const std::vector<Tensor>& outputs,
-            double run_ms) {
+Json report(const std::vector<plan::Port>& ports, const std::vector<Tensor>& outputs, double run_ms,
+            std::string executor) {
   Json::Array list;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Range range = range_of(outputs[i]);
@@ -85,8 +85,10 @@ Json report(const std::vector<plan::Port>& ports, const std::vector<Tensor>& out
                                 {"max", range.largest},
                                 {"mean", range.mean}});
   }
-  return Json::Object{
-      {"schema_version", 1}, {"executor", "cpu"}, {"run_ms", run_ms}, {"outputs", std::move(list)}};
+  return Json::Object{{"schema_version", 1},
+                      {"executor", std::move(executor)},
+                      {"run_ms", run_ms},
+                      {"outputs", std::move(list)}};
 }
 
 Result<void> write_outputs(const std::string& folder, const std::vector<plan::Port>& ports,
@@ -124,7 +126,8 @@ Result<void> run_run(const Arguments& arguments, Console& console) {
   if (const auto folder = arguments.value("--output-dir"))
     TRY(write_outputs(*folder, main.outputs, outputs));
   if (arguments.has("--json")) {
-    console.print(report(main.outputs, outputs, run_ms).text());
+    const bool on_cpu = engine->device() == nullptr;
+    console.print(report(main.outputs, outputs, run_ms, on_cpu ? "cpu" : "cuda graph").text());
     return {};
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
