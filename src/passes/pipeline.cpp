@@ -12,6 +12,7 @@ constexpr Pass kPipeline[] = {
     {"fold_constants",
      fold_constants},  // later patterns match literals, not the arithmetic of shapes
     {"remove_no_ops", remove_no_ops},        // an identity between two nodes hides every pattern
+    {"lift_shapes", lift_shapes},            // what only its shape is asked of is used once more
     {"eliminate_common", eliminate_common},  // before fusions, which would tell equal nodes apart
     {"eliminate_dead", eliminate_dead},      // uses are counted by what is needed
     {"fuse_gelu", fuse_gelu},                // before its parts go into larger fusions

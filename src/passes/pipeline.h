@@ -36,6 +36,7 @@ Result<void> optimize(ir::Graph& graph, const PipelineOptions& options);
 /// The passes, each a file of its own.
 Result<int> fold_constants(ir::Graph& graph);
 Result<int> remove_no_ops(ir::Graph& graph);
+Result<int> lift_shapes(ir::Graph& graph);
 Result<int> eliminate_common(ir::Graph& graph);
 Result<int> eliminate_dead(ir::Graph& graph);
 Result<int> merge_transposes(ir::Graph& graph);

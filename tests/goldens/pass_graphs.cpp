@@ -163,6 +163,13 @@ ir::Graph transposed_sum() {
   return m.ending_in({m.op("relu", {sum})});
 }
 
+ir::Graph shape_of_result() {
+  Maker m("shape_of_result");
+  const ValueId x = m.input("x", {Dim::symbol("n"), Dim(2)});
+  const ValueId y = m.op("relu", {m.op("linear", {x, m.constant({2, 2}, 1, 1)})});
+  return m.ending_in({m.op("reshape", {y, m.op("shape", {y})})});
+}
+
 ir::Graph scaled_linear() {
   Maker m("scaled_linear");
   const ValueId x = m.input("x", {Dim::symbol("n"), Dim(2)});
@@ -199,6 +206,8 @@ std::vector<PassGraph> pass_graphs() {
       {"fuse_gelu", "the exporter's six nodes of a gelu are one", fuse_gelu, gelu},
       {"fuse_hard_swish", "the exporter's four nodes of a hard swish are one", fuse_hard_swish,
        hard_swish},
+      {"lift_shapes", "the shape of a chain of equal shapes is its first value's", lift_shapes,
+       shape_of_result},
       {"fuse_linear", "a product by weights and the bias behind it are one linear", fuse_linear,
        linear},
       {"fuse_attention", "scores, softmax and weighted sum are one attention", fuse_attention,
