@@ -19,9 +19,9 @@ class Installed : public ::testing::Test {
     folder_ = new TempFolder;
     step({"cmake", "--install", TW_BUILD_DIR, "--prefix", folder_->file("prefix"), "--component",
           "tilewright"});
-    step({"cmake", "-S", TW_SOURCE_DIR "/tests/cli/consumer", "-B", folder_->file("consumer"),
-          "-DCMAKE_PREFIX_PATH=" + folder_->file("prefix"), "-DCMAKE_BUILD_TYPE=Release",
-          "-DCMAKE_CXX_FLAGS=" TW_SANITIZE_FLAG});
+    step({"cmake", "-G", "Ninja", "-S", TW_SOURCE_DIR "/tests/cli/consumer", "-B",
+          folder_->file("consumer"), "-DCMAKE_PREFIX_PATH=" + folder_->file("prefix"),
+          "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS=" TW_SANITIZE_FLAG});
     step({"cmake", "--build", folder_->file("consumer")});
   }
   static void TearDownTestSuite() {
