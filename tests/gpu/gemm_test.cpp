@@ -125,54 +125,18 @@ TEST(GemmOnDevice, Tf32WhereItIsAllowed) {
   expect_gemm({{33, 70}, {70, 21}, {33, 21}, false, DType::kF32, Lie::kGaps, false, true, 1, tf32});
 }
 
+/// [m, k] by a weight [k, n], with a bias.
+void expect_weighed(int64_t m, int64_t k, int64_t n, DType dtype, uint8_t flags, uint8_t variant) {
+  expect_gemm({{m, k}, {k, n}, {m, n}, false, dtype, Lie::kDense, true, true, 1, flags, variant});
+}
+
 TEST(GemmOnDevice, EveryTileOfEveryType) {
   const auto n_variants = static_cast<uint8_t>(2 * cuda::tile_configs().size());
   for (uint8_t variant = 1; variant <= n_variants; ++variant) {
-    expect_gemm({{300, 520},
-                 {520, 296},
-                 {300, 296},
-                 false,
-                 DType::kF16,
-                 Lie::kDense,
-                 true,
-                 true,
-                 1,
-                 0,
-                 variant});
-    expect_gemm({{140, 200},
-                 {200, 136},
-                 {140, 136},
-                 false,
-                 DType::kF32,
-                 Lie::kDense,
-                 true,
-                 true,
-                 1,
-                 0,
-                 variant});
-    expect_gemm({{140, 200},
-                 {200, 136},
-                 {140, 136},
-                 false,
-                 DType::kF32,
-                 Lie::kDense,
-                 true,
-                 true,
-                 1,
-                 cuda::kAllowTf32,
-                 variant});
-    // Odd columns are stored one at a time.
-    expect_gemm({{300, 520},
-                 {520, 297},
-                 {300, 297},
-                 false,
-                 DType::kF16,
-                 Lie::kDense,
-                 true,
-                 true,
-                 1,
-                 0,
-                 variant});
+    expect_weighed(300, 520, 296, DType::kF16, 0, variant);
+    expect_weighed(140, 200, 136, DType::kF32, 0, variant);
+    expect_weighed(140, 200, 136, DType::kF32, cuda::kAllowTf32, variant);
+    expect_weighed(300, 520, 297, DType::kF16, 0, variant);  // odd columns are stored one at a time
   }
 }
 
