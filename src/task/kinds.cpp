@@ -119,9 +119,14 @@ void GemmTask::access(Slots slots, int64_t i, AccessList& list) const {
 }
 
 // conv: a tile is one image and a block of output rows (of the first spatial dim), all channels.
+// Where a pixel is many products (a weight of millions), few pixels make a tile that is worth a
+// turn, so that small pictures are shared between threads too.
 static Tiling conv_tiling(const ConvTask& task, Slots slots) {
+  constexpr int64_t kProducts = 32 << 20, kFewestPixels = 32, kMostPixels = 512;
   const SlotInfo& y = at(slots, task.y.id);
-  const int64_t pixels = task.tile_pixels > 0 ? task.tile_pixels : 512;
+  const int64_t products = std::max<int64_t>(1, at(slots, task.w.id).count());  // of a pixel
+  const int64_t wanted = std::clamp(kProducts / products, kFewestPixels, kMostPixels);
+  const int64_t pixels = task.tile_pixels > 0 ? task.tile_pixels : wanted;
   const int64_t channels = y.dims[y.rank - 1];
   return Tiling::make(y.shape(), 2, std::max<int64_t>(1, pixels * channels));
 }
