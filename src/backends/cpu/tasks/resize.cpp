@@ -3,7 +3,6 @@
 // whole planes, so that most of the work runs along memory.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
 
 #include "backends/cpu/lanes.h"
@@ -16,12 +15,20 @@ namespace {
 using task::ResizeTask;
 using Coordinates = ResizeTask::Coordinates;
 
-/// One dim: output coordinate o blends inputs index[o * n + i] by weight[o * n + i].
+/// One dim: output coordinate o blends inputs index[o * n + i] by weight[o * n + i]. Nearest has no
+/// weights.
 struct DimTaps {
   int64_t n = 1;
   std::vector<int64_t> index;
   std::vector<double> weight;
 };
+
+/// As std::floor, in a few instructions on every machine: tables are made for each new size.
+int64_t floor_of(double x) {
+  const auto truncated = static_cast<int64_t>(x);
+  return truncated - (x < static_cast<double>(truncated) ? 1 : 0);
+}
+int64_t ceil_of(double x) { return -floor_of(-x); }
 
 struct ResizePlan : Prepared {
   std::vector<DimTaps> dims;
@@ -49,18 +56,18 @@ double source(const ResizeTask& task, double scale, int64_t in, int64_t out, int
   return x;
 }
 
-double nearest(ResizeTask::Nearest mode, double x) {
+int64_t nearest(ResizeTask::Nearest mode, double x) {
   switch (mode) {
     case ResizeTask::Nearest::kRoundPreferFloor:
-      return std::ceil(x - 0.5);
+      return ceil_of(x - 0.5);
     case ResizeTask::Nearest::kRoundPreferCeil:
-      return std::floor(x + 0.5);
+      return floor_of(x + 0.5);
     case ResizeTask::Nearest::kFloor:
-      return std::floor(x);
+      return floor_of(x);
     case ResizeTask::Nearest::kCeil:
-      return std::ceil(x);
+      return ceil_of(x);
   }
-  return x;
+  return 0;
 }
 
 /// The weights of the four (or two) neighbours around a fraction in [0, 1).
@@ -72,30 +79,39 @@ std::array<double, 4> neighbour_weights(const ResizeTask& task, double t) {
   return {far(1 + t), near(t), near(1 - t), far(2 - t)};
 }
 
-void add_taps(const ResizeTask& task, double x, int64_t in, DimTaps& taps) {
-  const auto clamped = [in](double i) {
-    return std::clamp<int64_t>(static_cast<int64_t>(i), 0, in - 1);
-  };
-  if (task.kind == ResizeTask::Kind::kNearest) {
-    taps.index.push_back(clamped(nearest(task.nearest, x)));
-    taps.weight.push_back(1);
-    return;
-  }
-  const double floor = std::floor(x);
-  std::array<double, 4> weights = neighbour_weights(task, x - floor);
-  const double first = taps.n == 4 ? floor - 1 : floor;
+void add_blend(const ResizeTask& task, double x, int64_t in, DimTaps& taps) {
+  const int64_t floor = floor_of(x), first = taps.n == 4 ? floor - 1 : floor;
+  std::array<double, 4> weights = neighbour_weights(task, x - static_cast<double>(floor));
   double sum = 0;
   for (int64_t i = 0; i < taps.n; ++i) {
-    const double at = first + static_cast<double>(i);
+    const int64_t at = first + i;
     double& weight = weights[static_cast<size_t>(i)];
-    if (task.exclude_outside != 0 && (at < 0 || at >= static_cast<double>(in))) weight = 0;
-    taps.index.push_back(clamped(at));
+    if (task.exclude_outside != 0 && (at < 0 || at >= in)) weight = 0;
+    taps.index.push_back(std::clamp<int64_t>(at, 0, in - 1));
     sum += weight;
   }
   for (int64_t i = 0; i < taps.n; ++i) {
     const double weight = weights[static_cast<size_t>(i)];
     taps.weight.push_back(task.exclude_outside != 0 ? weight / sum : weight);
   }
+}
+
+DimTaps make_taps(const ResizeTask& task, double scale, int64_t in, int64_t out) {
+  DimTaps taps;
+  if (in == 0) return taps;
+  const bool is_nearest = task.kind == ResizeTask::Kind::kNearest;
+  taps.n = is_nearest ? 1 : task.kind == ResizeTask::Kind::kLinear ? 2 : 4;
+  taps.index.reserve(static_cast<size_t>(out * taps.n));
+  if (!is_nearest) taps.weight.reserve(static_cast<size_t>(out * taps.n));
+  for (int64_t o = 0; o < out; ++o) {
+    const double x = source(task, scale, in, out, o);
+    if (is_nearest) {
+      taps.index.push_back(std::clamp<int64_t>(nearest(task.nearest, x), 0, in - 1));
+    } else {
+      add_blend(task, x, in, taps);
+    }
+  }
+  return taps;
 }
 
 /// Elements of rows are f32 or f64 while they are blended.
@@ -222,13 +238,7 @@ Result<PreparedPtr> prepare(const ResizeTask& task, const TaskContext& context) 
     const double scale = task.scale_from_sizes != 0
                              ? static_cast<double>(out) / static_cast<double>(in)
                              : static_cast<double>(task.scale[static_cast<size_t>(d - 1)]);
-    DimTaps taps;
-    taps.n = task.kind == ResizeTask::Kind::kNearest  ? 1
-             : task.kind == ResizeTask::Kind::kLinear ? 2
-                                                      : 4;
-    for (int64_t o = 0; in > 0 && o < out; ++o)
-      add_taps(task, source(task, scale, in, out, o), in, taps);
-    plan->dims.push_back(std::move(taps));
+    plan->dims.push_back(make_taps(task, scale, in, out));
   }
   return PreparedPtr(std::move(plan));
 }
