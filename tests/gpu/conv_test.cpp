@@ -1,4 +1,6 @@
 // Convolutions on the device against the CPU's: windows, groups, depthwise, layouts, epilogues.
+#include "backends/cuda/tasks/conv_patch.h"
+#include "backends/cuda/tasks/conv_slide.h"
 #include "backends/cuda/tasks/gemm_config.h"
 #include "tests/gpu/device_case.h"
 
@@ -155,6 +157,36 @@ TEST(ConvOnDevice, FewChannelsInNarrowImagesAndOddStrides) {
           {{2, 40, 37, 3}, {channels, 3, 7, 7}, 1, 2, 1, 3, DType::kF16, Lie::kDense, variant});
 }
 
+TEST(ConvOnDevice, PatchesOfWholeUnitsWhereTheyAreAskedFor) {
+  for (int variant = 1; variant <= cuda::last_slide_variant(); ++variant) {
+    const auto v = static_cast<uint8_t>(variant);
+    if (!cuda::is_patch_variant(v)) continue;
+    for (const int64_t channels : {8, 16, 48, 96, 192}) {
+      expect_conv(
+          {{2, 31, 37, channels}, {32, channels, 1, 1}, 1, 1, 1, 0, DType::kF16, Lie::kDense, v});
+      expect_conv(
+          {{1, 31, 37, channels}, {100, channels, 1, 1}, 1, 2, 1, 0, DType::kBF16, Lie::kDense, v});
+    }
+    expect_conv({{2, 31, 37, 16}, {24, 16, 3, 3}, 1, 1, 1, 1, DType::kF16, Lie::kDense, v});
+    expect_conv({{2, 31, 37, 16}, {24, 16, 1, 1}, 1, 1, 1, 1, DType::kF16, Lie::kGaps, v});
+  }
+}
+
+TEST(ConvOnDevice, WindowsThatSlideOverAPatchInEveryTile) {
+  for (int variant = 1; variant <= cuda::last_slide_variant(); ++variant) {
+    const auto v = static_cast<uint8_t>(variant);
+    if (!cuda::is_slide_variant(v)) continue;
+    for (const int64_t channels : {16, 32, 48, 64, 96, 128})
+      expect_conv(
+          {{2, 31, 37, channels}, {40, channels, 3, 3}, 1, 1, 1, 1, DType::kF16, Lie::kDense, v});
+    expect_conv({{1, 56, 56, 64}, {64, 64, 3, 3}, 1, 1, 1, 1, DType::kF16, Lie::kDense, v});
+    expect_conv({{3, 14, 14, 256}, {72, 256, 3, 3}, 1, 1, 1, 1, DType::kF16, Lie::kDense, v});
+    expect_conv({{3, 7, 7, 256}, {128, 256, 3, 3}, 1, 1, 1, 1, DType::kBF16, Lie::kDense, v});
+    expect_conv({{2, 9, 300, 64}, {24, 64, 3, 5}, 1, 1, 1, 0, DType::kF16, Lie::kDense, v});
+    expect_conv({{2, 61, 5, 32}, {136, 32, 7, 1}, 1, 1, 1, 3, DType::kF16, Lie::kGaps, v});
+  }
+}
+
 TEST(ConvOnDevice, ShapesOfResnet) {
   expect_conv({{1, 224, 224, 3}, {64, 3, 7, 7}, 1, 2, 1, 3});
   expect_conv({{1, 56, 56, 64}, {64, 64, 3, 3}, 1, 1, 1, 1});
@@ -167,8 +199,7 @@ TEST(ConvOnDevice, ShapesOfResnet) {
 }
 
 TEST(ConvOnDevice, EveryTile) {
-  const auto n_variants = static_cast<uint8_t>(2 * cuda::tile_configs().size());
-  for (uint8_t variant = 1; variant <= n_variants; ++variant)
+  for (uint8_t variant = 1; variant <= cuda::last_slide_variant(); ++variant)
     expect_conv({{2, 14, 14, 40}, {72, 40, 3, 3}, 1, 1, 1, 1, DType::kF16, Lie::kDense, variant});
 }
 

@@ -37,9 +37,10 @@ struct TensorBoxes {
   DType dtype = DType::kF16;  // two bytes an element
   uint32_t rows = 0;
   uint32_t rank = 2;                    // 2: a matrix; 4: pixels of images [n, h, w, c]
+  uint32_t lines = 0;                   // rank 4: of a rectangle `rows` wide; 0: single pixels
   std::array<uint64_t, 4> dims{};       // innermost first
   std::array<uint64_t, 3> pitches{};    // bytes from a neighbour to the next, of dims[1] on
-  std::array<int, 2> lower{}, upper{};  // rank 4: corners of the pixels that a window's first tap
+  std::array<int, 2> lower{}, upper{};  // single: corners of the pixels that a window's first tap
   std::array<uint32_t, 2> steps{1, 1};  // meets, and the steps between them; w, h
 };
 

@@ -9,7 +9,7 @@
 #include "backends/cuda/launch.h"
 #include "backends/cuda/nvrtc.h"
 #include "backends/cuda/tasks/attention_plan.h"
-#include "backends/cuda/tasks/gemm_config.h"
+#include "backends/cuda/tasks/conv_slide.h"
 #include "tests/goldens/golden_file.h"
 
 namespace tw::gpu {
@@ -60,7 +60,8 @@ std::string gemm(DType dtype, int64_t m, uint8_t variant, const std::string& til
   return figures(cat("gemm ", dtype, " ", m, " x 768 x 768 ", tile), net);
 }
 
-std::string conv(const Dims& x, const Dims& w, int16_t stride, int16_t pad, int32_t groups = 1) {
+std::string conv(const Dims& x, const Dims& w, int16_t stride, int16_t pad, int32_t groups = 1,
+                 int variant = 0) {
   Net net(1);
   task::ConvTask task;
   task.x.id = net.add(DType::kF16, x);
@@ -79,7 +80,10 @@ std::string conv(const Dims& x, const Dims& w, int16_t stride, int16_t pad, int3
   task.y.id = net.add(DType::kF16, y);
   pack(net, task.w.id);
   net.add_task(task);
-  return figures(cat("conv f16 ", join(x, "x"), " by ", join(w, "x")), net);
+  net.program.records.back().variant = static_cast<uint8_t>(variant);
+  return figures(cat("conv f16 ", join(x, "x"), " by ", join(w, "x"),
+                     variant > 0 ? cat(" variant ", variant) : ""),
+                 net);
 }
 
 std::string attention(int64_t length, uint8_t variant) {
@@ -130,6 +134,11 @@ std::string all_figures() {
       conv({1, 224, 224, 3}, {64, 3, 7, 7}, 2, 3) + conv({1, 56, 56, 64}, {64, 64, 3, 3}, 1, 1) +
       conv({1, 56, 56, 24}, {24, 24, 3, 3}, 1, 1) + conv({1, 56, 56, 256}, {64, 256, 1, 1}, 1, 0) +
       conv({1, 56, 56, 96}, {96, 1, 3, 3}, 1, 1, 96);
+  for (int variant = 2 * static_cast<int>(tiles.size()) + 1; variant <= cuda::last_slide_variant();
+       ++variant)
+    text += cuda::is_slide_variant(static_cast<uint8_t>(variant))
+                ? conv({1, 56, 56, 64}, {64, 64, 3, 3}, 1, 1, 1, variant)
+                : conv({1, 56, 56, 32}, {64, 32, 1, 1}, 1, 0, 1, variant);
   for (uint8_t variant = 0; variant <= cuda::kAttentionVariants; variant += 2)
     text += attention(512, variant);
   return text + norm(128, 768) + norm(4096, 768) + softmax(128, 512);

@@ -11,7 +11,7 @@
 #include "backends/cuda/nvrtc.h"
 #include "backends/cuda/place.h"
 #include "backends/cuda/tasks/attention_plan.h"
-#include "backends/cuda/tasks/gemm_config.h"
+#include "backends/cuda/tasks/conv_slide.h"
 
 namespace tw::cuda {
 namespace {
@@ -70,7 +70,7 @@ std::string signature(const TaskView& view) {
 std::vector<Candidate> candidates(const TaskView& view) {
   std::vector<Candidate> found;
   std::set<std::string> seen;
-  const auto n_variants = std::max(static_cast<int>(2 * tile_configs().size()), kAttentionVariants);
+  const auto n_variants = std::max(last_slide_variant(), kAttentionVariants);
   for (int variant = 0; variant <= n_variants; ++variant) {
     task::Record record = view.record;
     record.variant = static_cast<uint8_t>(variant);
@@ -102,7 +102,7 @@ void compile_ahead(const std::map<std::string, std::vector<Candidate>>& open) {
 }
 
 /// Grows when tasks come to other launches while the kernels' text stays.
-constexpr size_t kLaunchVersion = 3;
+constexpr size_t kLaunchVersion = 4;
 
 /// A kernel version is the text of all kernels, and what the host makes of them.
 std::string kernels_version() {

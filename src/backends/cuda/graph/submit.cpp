@@ -30,17 +30,18 @@ Result<CUtensorMap> encode(const TensorBoxes& boxes, std::byte* address) {
   const auto type = boxes.dtype == DType::kF16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
                                                : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
   const auto columns = static_cast<cuuint32_t>(128 / size_bytes(boxes.dtype));
-  const std::array<cuuint32_t, 2> box{columns, boxes.rows};
+  const std::array<cuuint32_t, 4> box{columns, boxes.rows, boxes.lines, 1};
   const std::array<cuuint32_t, 4> steps{1, boxes.steps[0], boxes.steps[1], 1};
   static_assert(sizeof(cuuint64_t) == sizeof(uint64_t));
   const auto* dims = reinterpret_cast<const cuuint64_t*>(boxes.dims.data());
   const auto* pitches = reinterpret_cast<const cuuint64_t*>(boxes.pitches.data());
   CUtensorMap map{};
   CUresult result = CUDA_SUCCESS;
-  if (boxes.rank == 2) {
+  if (boxes.rank == 2 || boxes.lines > 0) {
     auto* const encode_box = reinterpret_cast<decltype(cuTensorMapEncodeTiled)*>(TRY(tiled));
-    result = encode_box(&map, type, 2, address, dims, pitches, box.data(), steps.data(), kPlain,
-                        kSwizzle, kPromotion, kNoFill);
+    const std::array<cuuint32_t, 4> each{1, 1, 1, 1};
+    result = encode_box(&map, type, boxes.rank, address, dims, pitches, box.data(), each.data(),
+                        kPlain, kSwizzle, kPromotion, kNoFill);
   } else {
     auto* const encode_pixels = reinterpret_cast<decltype(cuTensorMapEncodeIm2col)*>(TRY(pixels));
     result =

@@ -30,6 +30,16 @@ struct alignas(64) TensorMap {
   unsigned long long words[16];
 };
 
+/// How sliding windows share a patch of an image (conv_slide.cuh).
+struct SlideParams {
+  int tile_w, tile_h;    // output pixels of a tile
+  int pitch;             // pixels of a patch's line: those that the tile's line sees
+  int tiles_x, tiles_y;  // of an image
+  int n_chunks;          // of channels
+  int chunk_bytes;       // of a patch's chunk in shared memory, a multiple of 1024
+  int box_bytes;         // of the box that fills it
+};
+
 /// Windows of x. Spatial dims stand behind one another as [3], missing ones in front have size 1.
 struct WindowParams {
   int in[3], out[3], kernel[3], stride[3], dilation[3], pad[3];
@@ -43,6 +53,7 @@ struct WindowParams {
   // all of it.
   int patch_pitch, patch_gap, patch_bytes;
   Divisor patch_lines, patch_planes;  // pixels of a line, lines of an image
+  SlideParams slide;
 };
 
 /// c[m, n] = epilogue(alpha * sum_k a[m, k] b[n, k] + bias[n], extra..). Every block computes one

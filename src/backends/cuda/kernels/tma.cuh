@@ -58,3 +58,13 @@ TW_DEVICE void copy_pixels(uint32_t to, const TensorMap* map, int c, int w, int 
       "h"(static_cast<uint16_t>(tap_h))
       : "memory");
 }
+/// 64 channels from c on of a rectangle of image n, from column x and line y on; what lies outside
+/// is zero.
+TW_DEVICE void copy_patch(uint32_t to, const TensorMap* map, int c, int x, int y, int n,
+                          uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes"
+      " [%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(to),
+      "l"(map), "r"(c), "r"(x), "r"(y), "r"(n), "r"(barrier)
+      : "memory");
+}

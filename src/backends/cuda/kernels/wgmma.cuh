@@ -13,7 +13,8 @@ TW_DEVICE void wgmma_wait() {
 }
 
 /// Rows of 128 bytes, eight to a swizzled block of 1024: pieces of 16 bytes change places by the
-/// row's number modulo 8, which is how the loaders lay tiles out. `address` is a multiple of 1024.
+/// row's number modulo 8, which is how the loaders lay tiles out. Places change by their address,
+/// so `address` may be that of any row.
 TW_DEVICE uint64_t tile_descriptor(uint32_t address) {
   constexpr uint64_t kBlock = 1024 >> 4, kSwizzle128 = 1;
   return (address >> 4) | (uint64_t{1} << 16) | (kBlock << 32) | (kSwizzle128 << 62);
@@ -38,13 +39,14 @@ class GroupSums {
     started_ = true;
   }
 
-  /// Starts adding one tile of K; finish() waits for it.
+  /// Starts adding one tile of K, or its first kSteps steps of 16; finish() waits for it.
+  template <int kSteps = 4>
   TW_DEVICE void multiply(uint32_t a_tile, uint32_t b_tile) {
     const uint64_t a = tile_descriptor(a_tile + group_m() * kM * 64 * kRowBytes);
     const uint64_t b = tile_descriptor(b_tile + group_n() * kCols * kRowBytes);
     wgmma_fence();
 #pragma unroll
-    for (int step = 0; step < 4; ++step)
+    for (int step = 0; step < kSteps; ++step)
 #pragma unroll
       for (int i = 0; i < kM; ++i)
         wgmma_step(sums_[i], step > 0 || started_, a + i * (64 * kRowBytes >> 4) + step * 2,

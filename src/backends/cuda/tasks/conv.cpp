@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "backends/cuda/tasks/conv_patch.h"
+#include "backends/cuda/tasks/conv_slide.h"
 #include "backends/cuda/tasks/conv_window.h"
 #include "backends/cuda/tasks/gemm_launch.h"
 
@@ -126,8 +127,8 @@ Launches launch_task(const task::ConvTask& task, const TaskView& view) {
   product.window = TRY(window_params(task, view));
   product.dims = {y.shape(), 0, task.groups};
   product.k = n_taps(product.window) * w.dims[1];
-  product.a = is_pointwise(product.window) ? TRY(pointwise_rows(task, x, y))
-                                           : window_pixels(task, x, product.window);
+  const bool pointwise = is_pointwise(product.window);
+  product.a = pointwise ? TRY(pointwise_rows(task, x, y)) : window_pixels(task, x, product.window);
   product.b = weight_rows(task, w, product.k, product.dims.cols());
   // An image's bits do not depend on its neighbours: its pixels alone decide.
   const int64_t pixels = product.dims.rows() / y.dims[0];
@@ -135,8 +136,14 @@ Launches launch_task(const task::ConvTask& task, const TaskView& view) {
   product.many_rows = pixels > kFewPixels;
   product.n_slices = slices(pixels, product.dims.cols() * task.groups, k_tiles);
   product.epilogue = {task.y.id, task.bias.id, task.extra, task.epilogue};
-  return is_patch_product(x, product) ? launch_patches(view, product)
-                                      : launch_product(view, product);
+  const uint8_t variant = view.record.variant;
+  const bool slides = is_slide_variant(variant) || (variant == 0 && is_slide_product(product));
+  if (slides && fits_slides(view, product)) return launch_slides(view, product);
+  Product patches = product;
+  if (pointwise) patches.a = window_pixels(task, x, product.window);
+  const bool wanted = is_patch_variant(variant) || is_patch_product(patches);
+  return wanted && fits_patches(x, patches) ? launch_patches(view, patches)
+                                            : launch_product(view, product);
 }
 
 }  // namespace tw::cuda

@@ -4,6 +4,7 @@
 
 #include "backends/cuda/codegen/wgmma.h"
 #include "backends/cuda/kernels/conv_patch_params.h"
+#include "backends/cuda/tasks/gemm_config.h"
 #include "base/cat.h"
 
 namespace tw::cuda {
@@ -64,11 +65,20 @@ std::string source_of(const Product& product, const EpilogueCode& epilogue, cons
 
 }  // namespace
 
-bool is_patch_product(const task::SlotInfo& x, const Product& product) {
+bool is_patch_variant(uint8_t variant) {
+  return variant > 2 * tile_configs().size() && variant <= last_patch_variant();
+}
+
+int last_patch_variant() {
+  return static_cast<int>(2 * (tile_configs().size() + std::size(kGroups)));
+}
+
+bool is_patch_product(const Product& product) { return product.a.unit < 16 || product.k <= 16; }
+
+bool fits_patches(const task::SlotInfo& x, const Product& product) {
   const WindowParams& w = product.window;
-  const ProductOperand& a = product.a;
   if (size_bytes(x.dtype) != 2 || !product.many_rows || product.n_slices != 1 ||
-      a.loader != ProductOperand::Loader::kWindow || a.unit == 16 || product.dims.groups != 1)
+      product.a.loader != ProductOperand::Loader::kWindow || product.dims.groups != 1)
     return false;
   if (product.k > kMaxK || product.dims.cols() % 4 != 0) return false;
   // One plane, of rows without gaps.

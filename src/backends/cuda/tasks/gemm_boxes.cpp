@@ -10,22 +10,6 @@ constexpr int kMostCorner = 127, kMostTap = 255, kMostStep = 8;  // of pixels in
 bool fits(int64_t dim) { return dim > 0 && dim < kMostDim; }
 bool is_pitch(int64_t bytes) { return bytes > 0 && bytes < kMostPitch && bytes % 16 == 0; }
 
-std::optional<TensorBoxes> rows_along_k(const Product& product, const ProductOperand& operand,
-                                        int64_t n_rows, int tile_rows) {
-  const int64_t elem = size_bytes(product.dtype);
-  const int64_t pitch = operand.matrix.params.strides[0] * elem;
-  if (operand.loader != ProductOperand::Loader::kRows || operand.matrix.levels != 1 ||
-      !is_pitch(pitch) || !fits(n_rows) || !fits(product.k))
-    return std::nullopt;
-  TensorBoxes boxes;
-  boxes.slot = operand.slot;
-  boxes.dtype = product.dtype;
-  boxes.rows = static_cast<uint32_t>(tile_rows);
-  boxes.dims = {static_cast<uint64_t>(product.k), static_cast<uint64_t>(n_rows)};
-  boxes.pitches = {static_cast<uint64_t>(pitch)};
-  return boxes;
-}
-
 /// Whether the offsets of taps and the corners are in reach of the copies.
 bool in_reach(const WindowParams& w, const TensorBoxes& boxes) {
   if (w.kernel[0] != 1 || w.in[0] != 1 || w.out[0] != 1 || w.pad[0] != 0) return false;
@@ -70,6 +54,22 @@ std::optional<TensorBoxes> pixels(const TaskView& view, const Product& product, 
 }
 
 }  // namespace
+
+std::optional<TensorBoxes> rows_along_k(const Product& product, const ProductOperand& operand,
+                                        int64_t n_rows, int tile_rows) {
+  const int64_t elem = size_bytes(product.dtype);
+  const int64_t pitch = operand.matrix.params.strides[0] * elem;
+  if (operand.loader != ProductOperand::Loader::kRows || operand.matrix.levels != 1 ||
+      !is_pitch(pitch) || !fits(n_rows) || !fits(product.k))
+    return std::nullopt;
+  TensorBoxes boxes;
+  boxes.slot = operand.slot;
+  boxes.dtype = product.dtype;
+  boxes.rows = static_cast<uint32_t>(tile_rows);
+  boxes.dims = {static_cast<uint64_t>(product.k), static_cast<uint64_t>(n_rows)};
+  boxes.pitches = {static_cast<uint64_t>(pitch)};
+  return boxes;
+}
 
 std::optional<ProductBoxes> product_boxes(const TaskView& view, const Product& product,
                                           const TileConfig& tile) {

@@ -13,6 +13,9 @@ struct ProductBoxes {
   bool window = false;  // a: pixels of a convolution; else rows
 };
 
+/// Rows along K at one stride, as boxes of a tile's rows, where they can be.
+std::optional<TensorBoxes> rows_along_k(const Product& product, const ProductOperand& operand,
+                                        int64_t n_rows, int tile_rows);
 /// Both sides as boxes of the tile's rows and columns, where both can be: f16 or bf16, one product,
 /// rows along K at one stride, or images channels last with whole multiples of 64 channels.
 std::optional<ProductBoxes> product_boxes(const TaskView& view, const Product& product,

@@ -118,11 +118,15 @@ Launch rows_launch(const ReduceTask& task, const SlotInfo& x, const SlotInfo& y,
   return launch;
 }
 
+/// Rows from which on a cluster of blocks shares them.
+constexpr int64_t kManyRows = 2048;
+
 /// Threads of a block along `n_rows` rows.
 int column_threads_y(int64_t n_rows) {
   if (n_rows <= 4) return 1;
   if (n_rows <= 16) return 4;
-  return n_rows <= 256 ? 8 : 32;
+  if (n_rows <= 256) return 8;
+  return n_rows < kManyRows ? 32 : 128;
 }
 
 Launch columns_launch(const ReduceTask& task, const SlotInfo& x, const SlotInfo& y,
@@ -140,14 +144,14 @@ Launch columns_launch(const ReduceTask& task, const SlotInfo& x, const SlotInfo&
   p.n_rows = static_cast<int>(s.n_reduced);
   p.n_columns = static_cast<int>(n_columns);
   p.threads_y = column_threads_y(s.n_reduced);
-  p.cluster = s.n_reduced >= 2048 ? 8 : 1;
+  p.cluster = s.n_reduced >= kManyRows ? 8 : 1;
   // Columns have no say in a sum's order: as many beside each other as are useful, fewer (but whole
-  // lines of memory) while there are processors without a block.
+  // sectors of 32 bytes) while there are processors without a block.
   const int64_t chunks = (n_columns + width - 1) / width;
   const auto blocks = [&] { return (chunks + p.threads_x - 1) / p.threads_x; };
   p.threads_x = std::min(kColumnThreads / p.threads_y, 128);
   while (p.threads_x > 1 && p.threads_x / 2 >= chunks) p.threads_x /= 2;
-  while (p.threads_x > 8 && n_groups * blocks() * p.cluster < 132) p.threads_x /= 2;
+  while (p.threads_x > 2 && n_groups * blocks() * p.cluster < 132) p.threads_x /= 2;
   p.threads_x = std::max(p.threads_x, 32 / p.threads_y);
   p.column_blocks = make_divisor(blocks());
   const bool whole =
