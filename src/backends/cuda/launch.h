@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -55,6 +56,9 @@ struct Launch {
   std::vector<std::byte> params;
   std::vector<Pointer> pointers;
   std::vector<TensorBoxes> boxes;
+  /// Where the parameters take the address of the session's IndexFault (kernels/index_fault.h);
+  /// nothing: the kernel takes no indices as data.
+  std::optional<uint32_t> fault_offset;
 };
 
 template <class Params>
@@ -64,6 +68,10 @@ Launch make_launch(std::string source, const Params& params) {
   launch.source = std::move(source);
   launch.params.resize(sizeof(Params));
   std::memcpy(launch.params.data(), &params, sizeof(Params));
+  if constexpr (requires { params.check.fault; })
+    launch.fault_offset =
+        static_cast<uint32_t>(reinterpret_cast<const std::byte*>(&params.check.fault) -
+                              reinterpret_cast<const std::byte*>(&params));
   return launch;
 }
 
