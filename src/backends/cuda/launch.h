@@ -84,6 +84,10 @@ inline void point_at(Launch& launch, size_t offset, task::SlotId slot) {
 /// error is a sentence that says why the task has no CUDA form: it then runs on the CPU.
 Result<std::vector<Launch>> make_launches(const TaskView& view);
 
+/// A number for the text of all kernels and what the host makes of them: launches of one version go
+/// with kernels of that version.
+std::string kernels_version();
+
 /// "float", "f16", "bf16", "int8_t" ...: the element type's name in kernels/base.cuh.
 std::string_view device_type(DType dtype);
 
