@@ -37,14 +37,17 @@ Result<void> check_memory(int64_t bytes) {
   return error(Code::kOutOfMemory, "want ", bytes, " bytes of memory, found ", *found);
 }
 
+Result<void> out_of_memory(int64_t bytes) {
+  return error(Code::kOutOfMemory, "want ", bytes, " bytes of memory, found ", found_text(),
+               " and a limit that the system sets");
+}
+
 Result<std::shared_ptr<std::byte>> try_alloc(int64_t bytes) {
   CHECK(bytes >= 0, "sizes are checked before memory is asked for");
   TRY(check_memory(bytes));
   const size_t padded = (static_cast<size_t>(bytes) + kAlignment) / kAlignment * kAlignment;
   void* memory = std::aligned_alloc(kAlignment, padded);
-  if (memory == nullptr)
-    return error(Code::kOutOfMemory, "want ", bytes, " bytes of memory, found ", found_text(),
-                 " and a limit that the system sets");
+  if (memory == nullptr) return out_of_memory(bytes).error();
   std::memset(memory, 0, padded);
   return std::shared_ptr<std::byte>(static_cast<std::byte*>(memory), std::free);
 }

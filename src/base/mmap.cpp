@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/memory.h"
+
 namespace tw {
 namespace {
 
@@ -69,6 +71,8 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& pa
   const std::byte* data = nullptr;
   if (size > 0) {
     void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+    if (mapped == MAP_FAILED && errno == ENOMEM)
+      return out_of_memory(status.st_size).in(cat("'", path, "': cannot map")).error();
     if (mapped == MAP_FAILED) return system_error(path, "cannot map");
     data = static_cast<const std::byte*>(mapped);
   }

@@ -158,6 +158,7 @@ Result<void> bench_one(const Arguments& arguments, Console& console) {
   const int64_t arena = context.arena_bytes(), resident = process_bytes("VmRSS:"),
                 peak = process_bytes("VmHWM:");
 
+  note_device(*loaded.engine, console);
   print_figures(figures, loaded, first_ms, console);
   console.print(cat("memory: weights ", human_bytes(weights), ", arena ", human_bytes(arena),
                     ", engine ", human_bytes(weights + arena), ", resident ", human_bytes(resident),
@@ -278,6 +279,7 @@ Result<void> bench_new_shapes(const Arguments& arguments, Console& console) {
     rows.push_back(std::move(row));
   }
   console.clear_progress();
+  note_device(*loaded.engine, console);
   return report_new_shapes(arguments, loaded, std::move(rows), console);
 }
 

@@ -61,6 +61,11 @@ Result<plan::Plan> load_plan(const std::string& path, const Arguments& arguments
   return plan;
 }
 
+void note_device(const runtime::Engine& engine, Console& console) {
+  if (engine.device() == nullptr) return;
+  for (const std::string& note : engine.device()->notes()) console.note(note);
+}
+
 std::string shell_word(std::string_view text) {
   const auto is_plain = [](unsigned char c) {
     return std::isalnum(c) != 0 ||

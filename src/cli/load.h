@@ -50,6 +50,9 @@ inline constexpr Option kThreadsOption = {
 api::BuildOptions build_options(const Arguments& arguments, const std::string& command,
                                 Console& console);
 
+/// Prints what the engine's device has to say of the plan; nothing for plans of the CPU.
+void note_device(const runtime::Engine& engine, Console& console);
+
 /// The plan at `path`, or that of the model there.
 Result<plan::Plan> load_plan(const std::string& path, const Arguments& arguments,
                              const std::string& command, Console& console);

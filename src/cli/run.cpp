@@ -120,9 +120,11 @@ Result<void> run_run(const Arguments& arguments, Console& console) {
                       given_shapes(arguments), std::nullopt, console));
   runtime::Context context(engine);
   const auto begin = std::chrono::steady_clock::now();
-  const std::vector<Tensor> outputs = TRY(context.run(inputs, run_options(arguments)));
+  Result<std::vector<Tensor>> ran = context.run(inputs, run_options(arguments));
   const double run_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  note_device(*engine, console);  // of a run that failed too: it may be why
+  const std::vector<Tensor> outputs = TRY(std::move(ran));
   if (const auto folder = arguments.value("--output-dir"))
     TRY(write_outputs(*folder, main.outputs, outputs));
   if (arguments.has("--json")) {

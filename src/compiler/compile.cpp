@@ -184,6 +184,7 @@ Result<plan::Plan> compile(ir::Graph graph, const planner::TargetServices& targe
                    {"kernel_abi", cat(plan::kKernelAbi)},
                    {"model", options.model_hash},
                    {"workers", cat(options.workers)}};
+  for (auto& entry : target.contract()) plan.contract.push_back(std::move(entry));
   for (const auto& [key, value] : options.describe) plan.contract.emplace_back(key, value);
   return plan;
 }

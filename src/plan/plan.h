@@ -18,8 +18,8 @@ inline constexpr uint32_t kFormatVersion = 1;
 inline constexpr uint32_t kKernelAbi = 1;
 inline constexpr char kHsdMagic[] = "HSD_MAGIC_HEADER_V2";
 
-/// What the plan was made for, as ordered (key, value) pairs: target, isa, builder, precision,
-/// model hash, options in full.
+/// What the plan was made for and with, as ordered (key, value) pairs; docs/plan-format.md lists
+/// the keys.
 using Contract = std::vector<std::pair<std::string, std::string>>;
 /// The value of `key`, or "".
 std::string_view contract_value(const Contract& contract, std::string_view key);

@@ -23,6 +23,8 @@ class TargetServices {
   virtual ~TargetServices() = default;
   /// "cpu avx512", "sm_90" ...: stands in the plan's contract.
   virtual std::string name() const = 0;
+  /// The versions that a plan is built with and wants, for its contract: keys and values.
+  virtual plan::Contract contract() const { return {}; }
   /// How `weight`, operand `operand` of `task`, is stored; nothing: as it is.
   virtual Result<std::optional<PackedWeight>> pack(const task::Record& task,
                                                    std::string_view operand,

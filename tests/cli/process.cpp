@@ -11,8 +11,10 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
+#include "base/cat.h"
 #include "base/check.h"
 #include "isa/isa.h"
 
@@ -48,6 +50,12 @@ class FullPipe {
   ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
   ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
+  if (how.interrupt_after_ms >= 0) {
+    // An interrupted program ends with its threads where they are, which TSan calls a leak.
+    const char* options = std::getenv("TSAN_OPTIONS");
+    ::setenv("TSAN_OPTIONS",
+             cat(options != nullptr ? options : "", ":report_thread_leaks=0").c_str(), 1);
+  }
   if (!how.folder.empty() && ::chdir(how.folder.c_str()) != 0) ::_exit(126);
   if (how.file_size_limit_bytes >= 0) {
     const auto limit = static_cast<rlim_t>(how.file_size_limit_bytes);

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "backends/cuda/build/pack.h"
+#include "backends/cuda/graph/index_faults.h"
 #include "backends/cuda/graph/memory.h"
 #include "backends/cuda/graph/submit.h"
 #include "backends/cuda/nvrtc.h"
@@ -38,6 +39,7 @@ class OnDevice {
   explicit OnDevice(const cpu::Net& net) : net_(net), slots_(net.program.slots) {}
 
   Result<void> upload() {
+    TRY(faults_.make(nullptr));
     for (size_t i = 0; i < net_.memory.size(); ++i) TRY(put(i, net_.memory[i]));
     return {};
   }
@@ -62,7 +64,8 @@ class OnDevice {
       for (const cuda::Launch& launch :
            TRY(cuda::make_launches({record, slots_, net_.program.side})))
         TRY(run(launch).in(task::kind_name(record.kind)));
-    return cuda::check(cudaDeviceSynchronize(), "the kernels");
+    TRY(cuda::check(cudaDeviceSynchronize(), "the kernels"));
+    return faults_.take(net_.program);
   }
 
   Result<std::vector<std::byte>> download(task::SlotId id) const {
@@ -100,7 +103,7 @@ class OnDevice {
                                          cudaFuncAttributeMaxDynamicSharedMemorySize,
                                          static_cast<int>(launch.shared_bytes)),
                     "shared memory"));
-    TRY(cuda::submit(launch, function, nullptr, false, [&](task::SlotId id) {
+    TRY(cuda::submit(launch, function, nullptr, false, faults_.address(), [&](task::SlotId id) {
       const task::SlotInfo& slot = slots_[task::index(id)];
       return memory_.at(task::index(slot.root)).data() + slot.offset_in_root();
     }));
@@ -110,6 +113,7 @@ class OnDevice {
   const cpu::Net& net_;
   std::vector<task::SlotInfo> slots_;
   std::map<size_t, cuda::DeviceBuffer> memory_;
+  cuda::IndexFaults faults_;
 };
 
 /// The bytes that two runs from the same start give; they must be equal.
@@ -153,6 +157,16 @@ bool has_device() {
 
 Result<std::vector<std::byte>> bytes_on_device(const cpu::Net& net, task::SlotId result) {
   return run_twice(net, result, true);
+}
+
+std::string error_on_device(const cpu::Net& net) {
+  OnDevice device(net);
+  const auto run = [&]() -> Result<void> {
+    TRY(device.upload());
+    return device.run();
+  };
+  const Result<void> done = run();
+  return done.ok() ? "" : done.error().message;
 }
 
 void expect_compiles(const cpu::Net& net) {

@@ -18,6 +18,9 @@ bool has_device();
 /// What one more run on the device leaves in `result`, for comparisons of bits.
 Result<std::vector<std::byte>> bytes_on_device(const cpu::Net& net, task::SlotId result);
 
+/// What one run on the device says of indices that are out of range; empty: nothing.
+std::string error_on_device(const cpu::Net& net);
+
 /// Without a device: every task has launches, and each source compiles for sm_90a without spills.
 /// Called by expect_same_on_device too.
 void expect_compiles(const cpu::Net& net);

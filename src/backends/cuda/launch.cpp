@@ -1,8 +1,22 @@
 #include "backends/cuda/launch.h"
 
+#include "backends/cuda/nvrtc.h"
 #include "backends/cuda/tasks/tasks.h"
 
 namespace tw::cuda {
+namespace {
+
+/// Grows when tasks come to other launches while the kernels' text stays.
+constexpr size_t kLaunchVersion = 4;
+
+}  // namespace
+
+std::string kernels_version() {
+  size_t hash = kLaunchVersion;
+  for (const KernelHeader& header : kernel_headers())
+    hash = hash * 31 + std::hash<std::string_view>()(header.text);
+  return cat(hash);
+}
 
 std::string_view device_type(DType dtype) {
   switch (dtype) {

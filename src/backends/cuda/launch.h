@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -56,6 +57,9 @@ struct Launch {
   std::vector<std::byte> params;
   std::vector<Pointer> pointers;
   std::vector<TensorBoxes> boxes;
+  /// Where the parameters take the address of the session's IndexFault (kernels/index_fault.h);
+  /// nothing: the kernel takes no indices as data.
+  std::optional<uint32_t> fault_offset;
 };
 
 template <class Params>
@@ -65,6 +69,10 @@ Launch make_launch(std::string source, const Params& params) {
   launch.source = std::move(source);
   launch.params.resize(sizeof(Params));
   std::memcpy(launch.params.data(), &params, sizeof(Params));
+  if constexpr (requires { params.check.fault; })
+    launch.fault_offset =
+        static_cast<uint32_t>(reinterpret_cast<const std::byte*>(&params.check.fault) -
+                              reinterpret_cast<const std::byte*>(&params));
   return launch;
 }
 
@@ -76,6 +84,10 @@ inline void point_at(Launch& launch, size_t offset, task::SlotId slot) {
 /// The launches of a whole op, in order. A task with nothing to do (empty outputs) has none. The
 /// error is a sentence that says why the task has no CUDA form: it then runs on the CPU.
 Result<std::vector<Launch>> make_launches(const TaskView& view);
+
+/// A number for the text of all kernels and what the host makes of them: launches of one version go
+/// with kernels of that version.
+std::string kernels_version();
 
 /// "float", "f16", "bf16", "int8_t" ...: the element type's name in kernels/base.cuh.
 std::string_view device_type(DType dtype);

@@ -68,6 +68,9 @@ class Device {
   virtual ~Device() = default;
   /// "NVIDIA H200, driver 13.0".
   virtual std::string description() const = 0;
+  /// What users of the plan should know of how it runs here, each sentence once. It may grow when
+  /// programs are prepared. Thread-safe.
+  virtual std::vector<std::string> notes() const { return {}; }
   virtual Result<std::unique_ptr<DeviceProgram>> prepare(const task::Program& program) const = 0;
   virtual Result<std::unique_ptr<DeviceSession>> make_session() const = 0;
 };

@@ -121,6 +121,51 @@ std::string softmax(int64_t rows, int64_t cols) {
   return figures(cat("softmax f16 ", rows, " x ", cols), net);
 }
 
+std::string gather(task::GatherTask::Kind kind, int8_t axis, const Dims& x, const Dims& index,
+                   const Dims& y) {
+  Net net(1);
+  task::GatherTask task;
+  task.kind = kind;
+  task.axis = axis;
+  task.x.id = net.add(DType::kF16, x);
+  task.index.id = net.add(DType::kI64, index);
+  task.y.id = net.add(DType::kF16, y);
+  net.add_task(task);
+  return figures(cat("gather f16 ", join(x, "x"), " at ", join(index, "x"), ", kind ",
+                     static_cast<int>(kind), ", axis ", static_cast<int>(axis)),
+                 net);
+}
+
+std::string scatter(task::ScatterTask::Kind kind, task::ScatterTask::Combine combine, const Dims& y,
+                    const Dims& index, const Dims& updates) {
+  Net net(1);
+  task::ScatterTask task;
+  task.kind = kind;
+  task.combine = combine;
+  task.y.id = net.add(DType::kF16, y);
+  task.index.id = net.add(DType::kI64, index);
+  task.updates.id = net.add(DType::kF16, updates);
+  net.add_task(task);
+  return figures(cat("scatter f16 ", join(y, "x"), " at ", join(index, "x"), ", kind ",
+                     static_cast<int>(kind), ", combine ", static_cast<int>(combine)),
+                 net);
+}
+
+/// Tasks whose indices are data.
+std::string by_index() {
+  using Gather = task::GatherTask::Kind;
+  using Scatter = task::ScatterTask::Kind;
+  using Combine = task::ScatterTask::Combine;
+  const Dims cube = {50, 60, 64}, pairs = {100, 2}, rows = {100, 64};
+  return gather(Gather::kTake, 0, {30522, 768}, {1, 128}, {1, 128, 768}) +
+         gather(Gather::kTake, 1, {64, 1000}, {77}, {64, 77}) +
+         gather(Gather::kElements, 1, {64, 1000}, {64, 100}, {64, 100}) +
+         gather(Gather::kNd, 0, cube, pairs, rows) +
+         scatter(Scatter::kElements, Combine::kReplace, {900, 64}, {100, 64}, {100, 64}) +
+         scatter(Scatter::kNd, Combine::kReplace, cube, pairs, rows) +
+         scatter(Scatter::kNd, Combine::kAdd, cube, pairs, rows);
+}
+
 std::string all_figures() {
   std::string text = cat("NVRTC ", kVersion, ", ", kArch, "\n");
   const auto tiles = cuda::tile_configs();
@@ -141,7 +186,7 @@ std::string all_figures() {
                 : conv({1, 56, 56, 32}, {64, 32, 1, 1}, 1, 0, 1, variant);
   for (uint8_t variant = 0; variant <= cuda::kAttentionVariants; variant += 2)
     text += attention(512, variant);
-  return text + norm(128, 768) + norm(4096, 768) + softmax(128, 512);
+  return text + norm(128, 768) + norm(4096, 768) + softmax(128, 512) + by_index();
 }
 
 TEST(Kernels, TakeTheRegistersAndSpillNothingThatTheGoldenSays) {

@@ -116,6 +116,21 @@ TEST(GatherTask, AnIndexOutOfRangeIsNamed) {
   EXPECT_NE(net.run({}), "");
 }
 
+TEST(ScatterTask, OfTuplesOutOfRangeTheFirstIsNamed) {
+  Net net(37);
+  task::ScatterTask task;
+  task.kind = task::ScatterTask::Kind::kNd;
+  task.index.id = net.add(DType::kI64, {3, 2});
+  task.updates.id = net.add(DType::kF32, {3});
+  task.y.id = net.add(DType::kF32, {4, 5});
+  for (int64_t i = 0; i < 3; ++i)
+    for (int64_t d = 0; d < 2; ++d) net.set(task.index.id, {i, d}, 0);
+  net.set(task.index.id, {1, 1}, 5);
+  net.set(task.index.id, {2, 0}, 4);
+  net.add_task(task);
+  EXPECT_EQ(net.run({}), "task 0 (scatter): index 5 on axis 1 is out of range: expected -5 to 4");
+}
+
 TEST(ScatterTask, DuplicatesMeetInOrder) {
   using Combine = task::ScatterTask::Combine;
   for (const Combine combine :

@@ -59,11 +59,14 @@ class CoordinateReader {
     }
   }
 
-  /// Bytes from the target's first element to the one that the tuple at `at` names.
+  /// Bytes from the target's first element to the one that the tuple at `at` names. Nothing is read
+  /// after a bad tuple, so that status() is about the first.
   int64_t offset(const std::byte* at) {
+    if (bad_) return 0;
     int64_t bytes = 0;
     for (size_t d = 0; d < readers_.size(); ++d) {
       bytes += readers_[d].read(at + static_cast<int64_t>(d) * index_stride_) * strides_[d];
+      bad_ |= readers_[d].bad();
     }
     return bytes;
   }
@@ -72,17 +75,13 @@ class CoordinateReader {
     for (const IndexReader& reader : readers_) TRY(reader.status());
     return {};
   }
-  bool bad() const {
-    for (const IndexReader& reader : readers_) {
-      if (reader.bad()) return true;
-    }
-    return false;
-  }
+  bool bad() const { return bad_; }
 
  private:
   const int64_t index_stride_;
   std::vector<IndexReader> readers_;
   Dims strides_;
+  bool bad_ = false;
 };
 
 }  // namespace tw::cpu

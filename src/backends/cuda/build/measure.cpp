@@ -136,7 +136,7 @@ class Measurement {
     const auto address = [&](task::SlotId id) {
       return operands_.at(id).address(i % copies_.at(id));
     };
-    return submit(launch, TRY(loaded(launch.source)), stream, true, address);
+    return submit(launch, TRY(loaded(launch.source)), stream, true, nullptr, address);
   }
 
   Result<double> time(cudaGraphExec_t graph, cudaStream_t stream, double hopeless_us) const {

@@ -101,17 +101,6 @@ void compile_ahead(const std::map<std::string, std::vector<Candidate>>& open) {
     });
 }
 
-/// Grows when tasks come to other launches while the kernels' text stays.
-constexpr size_t kLaunchVersion = 4;
-
-/// A kernel version is the text of all kernels, and what the host makes of them.
-std::string kernels_version() {
-  size_t hash = kLaunchVersion;
-  for (const KernelHeader& header : kernel_headers())
-    hash = hash * 31 + std::hash<std::string_view>()(header.text);
-  return cat(hash);
-}
-
 bool compiles(const Candidate& candidate) {
   return std::all_of(
       candidate.launches.begin(), candidate.launches.end(),

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "backends/cuda/build/pack.h"
+#include "backends/cuda/graph/contract.h"
 #include "backends/cuda/launch.h"
 #include "backends/cuda/nvrtc.h"
 #include "backends/cuda/place.h"
@@ -17,7 +18,6 @@
 namespace tw::cuda {
 namespace {
 
-constexpr const char* kArch = "sm_90a";
 /// Sizes of open symbols for which kernels are put into the plan: which ones a program needs
 /// changes with what divides its sizes and with how large they are.
 constexpr int64_t kSizes[] = {1, 2, 3, 4, 7, 8, 12, 16, 17, 32, 48, 64, 100, 128, 256, 384, 512};
@@ -49,7 +49,7 @@ Result<std::vector<plan::Kernel>> compile_all(const std::set<std::string>& sourc
   std::atomic<size_t> next{0};
   const auto work = [&] {
     for (size_t i = next++; i < kernels.size(); i = next++) {
-      auto compiled = compile_kernel(kernels[i].source, kArch);
+      auto compiled = compile_kernel(kernels[i].source, std::string(kComputeTarget));
       if (compiled.ok())
         kernels[i].code = std::move(compiled).take().cubin;
       else
@@ -71,6 +71,7 @@ class Target : public planner::TargetServices {
   explicit Target(TargetOptions options) : options_(std::move(options)) {}
 
   std::string name() const override { return "sm_90"; }
+  plan::Contract contract() const override { return make_contract(); }
   bool has_device() const override { return true; }
   int n_queues() const override { return 1; }
   task::QueueKind queue_kind() const override { return task::QueueKind::kStream; }

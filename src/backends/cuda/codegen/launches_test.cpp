@@ -218,5 +218,19 @@ TEST(ScatterLaunch, MoreUpdatesThanPairsCanBeComparedAreDeclined) {
             "the CUDA form");
 }
 
+TEST(IndexedLaunch, TakesTheWordForFaultsAndOthersDoNot) {
+  Draft draft;
+  task::GatherTask task;
+  task.x.id = draft.add(DType::kF16, {50, 64});
+  task.index.id = draft.add(DType::kI64, {7});
+  task.y.id = draft.add(DType::kF16, {7, 64});
+  const std::vector<Launch> launches = value_of(draft.launches(task));
+  ASSERT_EQ(launches.size(), 1U);
+  ASSERT_TRUE(launches[0].fault_offset.has_value());
+  EXPECT_EQ(*launches[0].fault_offset % sizeof(void*), 0U);
+  EXPECT_LE(*launches[0].fault_offset + sizeof(void*), launches[0].params.size());
+  EXPECT_FALSE(add_launch({4, 8}, {4, 8}, {4, 8}).fault_offset.has_value());
+}
+
 }  // namespace
 }  // namespace tw::cuda

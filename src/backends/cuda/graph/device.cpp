@@ -1,5 +1,8 @@
 #include "backends/cuda/graph/device.h"
 
+#include <algorithm>
+
+#include "backends/cuda/graph/contract.h"
 #include "backends/cuda/graph/machine.h"
 #include "backends/cuda/graph/session.h"
 #include "backends/cuda/nvrtc.h"
@@ -9,7 +12,9 @@ namespace tw::cuda {
 Result<std::unique_ptr<Device>> Device::open(const plan::Plan& plan) {
   std::unique_ptr<Device> device(new Device(plan));
   const Machine machine = find_machine();
-  TRY(check_machine(machine, plan::contract_value(plan.contract, "target")));
+  TRY(check_machine(machine, plan::contract_value(plan.contract, "target"),
+                    TRY(wanted_driver(plan.contract))));
+  TRY(check_kernels(plan.contract, kernels_version()));
   TRY(check(cudaGetDeviceProperties(&device->properties_, 0), "properties of device 0"));
   TRY(check(cudaSetDevice(0), "device 0"));
   device->driver_version_ = machine.driver;
@@ -32,17 +37,28 @@ std::string Device::description() const {
              cuda_version_text(driver_version_));
 }
 
+std::vector<std::string> Device::notes() const {
+  const std::lock_guard lock(mutex_);
+  return notes_;
+}
+
+void Device::note(std::string text) const {
+  if (!text.empty() && std::find(notes_.begin(), notes_.end(), text) == notes_.end())
+    notes_.push_back(std::move(text));
+}
+
 Result<cudaKernel_t> Device::load(const std::string& source) const {
   std::vector<std::byte> compiled;
   const std::vector<std::byte>* code = nullptr;
   for (const plan::Kernel& kernel : plan_.kernels)
     if (kernel.source == source) code = &kernel.code;
   if (code == nullptr) {
-    auto made = compile_kernel(source, "sm_90a");
+    auto made = compile_kernel(source, std::string(kComputeTarget));
     if (!made.ok())
       return error(Code::kIncompatible,
                    "the plan has no kernel for these sizes and none can be made here: ",
                    made.error().message);
+    note(other_nvrtc_note(plan_.contract, TRY(nvrtc_version())));
     compiled = std::move(made).take().cubin;
     code = &compiled;
   }

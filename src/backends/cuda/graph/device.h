@@ -18,6 +18,7 @@ class Device : public backends::Device {
   ~Device() override;
 
   std::string description() const override;
+  std::vector<std::string> notes() const override;
   Result<std::unique_ptr<backends::DeviceProgram>> prepare(
       const task::Program& program) const override;
   Result<std::unique_ptr<backends::DeviceSession>> make_session() const override;
@@ -28,7 +29,9 @@ class Device : public backends::Device {
 
  private:
   explicit Device(const plan::Plan& plan) : plan_(plan) {}
+  /// The two are called with mutex_ held, or before anyone else has the device.
   Result<cudaKernel_t> load(const std::string& source) const;
+  void note(std::string text) const;
 
   const plan::Plan& plan_;
   cudaDeviceProp properties_{};
@@ -37,6 +40,7 @@ class Device : public backends::Device {
   mutable std::mutex mutex_;
   mutable std::map<std::string, cudaKernel_t> kernels_;
   mutable std::vector<cudaLibrary_t> libraries_;
+  mutable std::vector<std::string> notes_;
 };
 
 }  // namespace tw::cuda

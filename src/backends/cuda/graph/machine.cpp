@@ -3,11 +3,6 @@
 #include <cuda_runtime_api.h>
 
 namespace tw::cuda {
-namespace {
-
-constexpr int kWantedDriver = 13000;
-
-}  // namespace
 
 std::string cuda_version_text(int version) { return cat(version / 1000, ".", version % 1000 / 10); }
 
@@ -32,10 +27,10 @@ Machine find_machine() {
   return machine;
 }
 
-Result<void> check_machine(const Machine& machine, std::string_view target) {
-  if (machine.driver > 0 && machine.driver < kWantedDriver)
+Result<void> check_machine(const Machine& machine, std::string_view target, int driver) {
+  if (machine.driver > 0 && machine.driver < driver)
     return error(Code::kIncompatible, "the plan wants a driver for CUDA ",
-                 cuda_version_text(kWantedDriver), ", found one for CUDA ",
+                 cuda_version_text(driver), ", found one for CUDA ",
                  cuda_version_text(machine.driver));
   if (machine.n_devices == 0)
     return error(Code::kIncompatible, "the plan wants a GPU of '", target,

@@ -20,9 +20,9 @@ struct Machine {
 /// Of this process. Never fails: what went wrong is in `reason`.
 Machine find_machine();
 
-/// Fails with kIncompatible and a sentence that says what `target` ("sm_90") wants and what was
-/// found.
-Result<void> check_machine(const Machine& machine, std::string_view target);
+/// Fails with kIncompatible and a sentence that says what was wanted, GPU `target` ("sm_90") and at
+/// least the driver `driver`, and what was found.
+Result<void> check_machine(const Machine& machine, std::string_view target, int driver);
 
 /// "13.0"
 std::string cuda_version_text(int version);

@@ -16,7 +16,7 @@ Machine h200() {
 }
 
 std::string refusal(const Machine& machine) {
-  const Result<void> checked = check_machine(machine, "sm_90");
+  const Result<void> checked = check_machine(machine, "sm_90", 13000);
   return checked.ok() ? "" : checked.error().message;
 }
 

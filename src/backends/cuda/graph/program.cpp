@@ -10,15 +10,15 @@ namespace {
 
 constexpr uint32_t kDefaultSharedBytes = 48 * 1024;
 
+std::atomic<uint64_t> n_programs{0};
+
+}  // namespace
+
 std::string describe(const task::Program& program, const task::Record& record) {
   return cat("task ", record.seq, " (", task::kind_name(record.kind),
              record.op < program.op_names.size() ? cat(" '", program.op_names[record.op], "'") : "",
              ")");
 }
-
-std::atomic<uint64_t> n_programs{0};
-
-}  // namespace
 
 Program::Program(const task::Program& program) : program_(program), id_(++n_programs) {}
 

@@ -37,6 +37,9 @@ struct Segment {
   uint32_t begin = 0, end = 0;
 };
 
+/// "task 3 (gather 'lookup')"
+std::string describe(const task::Program& program, const task::Record& record);
+
 class Program : public backends::DeviceProgram {
  public:
   static Result<std::unique_ptr<Program>> make(const task::Program& program, const Device& device);

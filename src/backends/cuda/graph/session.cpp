@@ -22,6 +22,7 @@ int64_t root_bytes(const task::Program& program, task::SlotId id) {
 Result<std::unique_ptr<Session>> Session::make(const Device& device) {
   std::unique_ptr<Session> session(new Session(device));
   TRY(check(cudaStreamCreateWithFlags(&session->stream_, cudaStreamNonBlocking), "a stream"));
+  TRY(session->faults_.make(session->stream_));
   return session;
 }
 
@@ -104,7 +105,7 @@ Result<Session::Bound*> Session::bind(const Program& program) {
 
 Result<void> Session::launch(const Bound& bound, const Kernel& kernel) {
   const auto address = [&](task::SlotId id) { return bound.device[task::index(id)]; };
-  TRY(submit(kernel.launch, kernel.function, stream_, follows_kernel_, address));
+  TRY(submit(kernel.launch, kernel.function, stream_, follows_kernel_, faults_.address(), address));
   follows_kernel_ = true;
   ++stats_.launches;
   return {};
@@ -198,6 +199,11 @@ Result<void> Session::run_device_segment(Bound& bound, size_t i) {
   return check(cudaGraphLaunch(bound.graphs[i].get(), stream_), "a graph");
 }
 
+Result<void> Session::finish(const task::Program& program) {
+  TRY(check(cudaStreamSynchronize(stream_), "the device's work"));
+  return faults_.take(program);
+}
+
 Result<void> Session::run(const backends::DeviceProgram& device_program,
                           std::span<const std::byte* const> inputs,
                           std::span<std::byte* const> outputs,
@@ -212,13 +218,13 @@ Result<void> Session::run(const backends::DeviceProgram& device_program,
   for (size_t i = 0; i < program.segments().size(); ++i) {
     const Segment& segment = program.segments()[i];
     if (segment.on_host) {
-      TRY(check(cudaStreamSynchronize(stream_), "the device's work"));
+      TRY(finish(tasks));
       TRY(run_on_host(bound.host, segment.begin, segment.end));
     } else {
       TRY(run_device_segment(bound, i));
     }
   }
-  TRY(check(cudaStreamSynchronize(stream_), "the device's work"));
+  TRY(finish(tasks));
   ++bound.n_runs;
   for (size_t i = 0; i < outputs.size(); ++i)
     std::copy_n(bound.host_io.data() + bound.io_offsets[inputs.size() + i],

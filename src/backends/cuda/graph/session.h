@@ -4,6 +4,7 @@
 
 #include <list>
 
+#include "backends/cuda/graph/index_faults.h"
 #include "backends/cuda/graph/memory.h"
 #include "backends/cuda/graph/program.h"
 
@@ -71,12 +72,16 @@ class Session : public backends::DeviceSession {
   Result<void> launch(const Bound& bound, const Kernel& kernel);
   Result<GraphExec> capture(Bound& bound, uint32_t begin, uint32_t end, const Emit& what);
   Result<void> run_device_segment(Bound& bound, size_t segment);
+  /// Waits for the device. Fails when an index of `program`'s was out of range; the next run is
+  /// none the worse for it.
+  Result<void> finish(const task::Program& program);
   Result<Bound*> bind_for_timing(const backends::DeviceProgram& program);
 
   const Device& device_;
   cudaStream_t stream_ = nullptr;
   DeviceBuffer arena_;
   PinnedBuffer host_arena_;
+  IndexFaults faults_;
   std::list<Bound> bound_;       // front: used last
   bool follows_kernel_ = false;  // the work emitted last was a kernel
   backends::RunStats stats_;

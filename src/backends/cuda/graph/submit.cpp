@@ -57,7 +57,7 @@ Result<CUtensorMap> encode(const TensorBoxes& boxes, std::byte* address) {
 }  // namespace
 
 Result<void> submit(const Launch& launch, cudaKernel_t kernel, cudaStream_t stream, bool overlaps,
-                    const AddressOf& address_of) {
+                    std::byte* fault, const AddressOf& address_of) {
   std::vector<std::byte> params = launch.params;
   for (const Pointer& pointer : launch.pointers) {
     std::byte* address = address_of(pointer.slot);
@@ -67,6 +67,7 @@ Result<void> submit(const Launch& launch, cudaKernel_t kernel, cudaStream_t stre
     const CUtensorMap map = TRY(encode(boxes, address_of(boxes.slot)));
     std::memcpy(params.data() + boxes.offset, &map, sizeof map);
   }
+  if (launch.fault_offset) std::memcpy(params.data() + *launch.fault_offset, &fault, sizeof fault);
   cudaLaunchConfig_t config{};
   config.gridDim = {launch.grid[0], launch.grid[1], launch.grid[2]};
   config.blockDim = {launch.threads, 1, 1};

@@ -13,8 +13,9 @@ namespace tw::cuda {
 using AddressOf = std::function<std::byte*(task::SlotId)>;
 
 /// Fills in addresses and tensor maps and enqueues the launch, or records it where the stream is
-/// captured. `overlaps`: it may start before the kernel in front of it is complete.
+/// captured. `overlaps`: it may start before the kernel in front of it is complete. `fault`: an
+/// IndexFault on the device; null where indices are good.
 Result<void> submit(const Launch& launch, cudaKernel_t kernel, cudaStream_t stream, bool overlaps,
-                    const AddressOf& address_of);
+                    std::byte* fault, const AddressOf& address_of);
 
 }  // namespace tw::cuda

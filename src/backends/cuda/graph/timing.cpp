@@ -67,7 +67,7 @@ Result<backends::RunTimes> Session::time_runs(const backends::DeviceProgram& pro
           std::chrono::duration<double, std::micro>(Clock::now() - enqueued).count());
       TRY(check(cudaEventRecord(events.all()[i], stream_), "an event"));
     }
-    TRY(check(cudaStreamSynchronize(stream_), "the device's work"));
+    TRY(finish(bound.program->program()));
     for (size_t i = 1; i <= count; ++i) times.device_us.push_back(TRY(events.us_between(i - 1, i)));
   }
   return times;
@@ -84,7 +84,7 @@ Result<std::vector<backends::TaskTime>> Session::time_tasks(const backends::Devi
   std::vector<std::vector<double>> times(steps.size());
   for (int run = 0; run < n; ++run) {
     TRY(check(cudaGraphLaunch(graph.get(), stream_), "a graph"));
-    TRY(check(cudaStreamSynchronize(stream_), "the device's work"));
+    TRY(finish(bound.program->program()));
     for (size_t i = 0; i < steps.size(); ++i) times[i].push_back(TRY(events.us_between(i, i + 1)));
   }
   std::vector<backends::TaskTime> result;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "elementwise_params.h"
+#include "index_fault.h"
 
 namespace tw::cuda {
 
@@ -12,6 +13,7 @@ struct GatherParams : LoopParams<kOuter, Stride> {
   int depth;
   long long tuple_stride;
   long long extents[8], steps[8];
+  IndexCheck check;
 };
 
 }  // namespace tw::cuda

@@ -2,10 +2,11 @@
 // and no scratch memory: of the updates that meet in one place the first (when it is replaced, the
 // last) does the work of all, and finds the others by reading index. Reading it costs the square of
 // the number of updates that can meet; the host declines where that is too much. Updates whose
-// index is out of range are left out.
+// index is out of range are left out and reported.
 #pragma once
 
 #include "elementwise.cuh"
+#include "index_fault.cuh"
 #include "scatter_params.h"
 
 constexpr int64_t kNowhere = static_cast<int64_t>(1ull << 63);
@@ -68,7 +69,9 @@ TW_DEVICE void scatter_elements(const ScatterElementsParams& p) {
   const T* updates = static_cast<const T*>(p.updates) + update_line;
   const auto place = [&](int64_t i) { return coordinate(index[i * p.index_axis], p.extent); };
   const int64_t to = place(mine);
-  if (to == kNowhere) return;
+  if (to == kNowhere)
+    return report_index(p.check, index_line + mine * p.index_axis, 0,
+                        static_cast<int64_t>(index[mine * p.index_axis]));
 
   constexpr bool kReplace = kHow == ScatterCombine::kReplace;
   const int64_t rivals = kReplace ? p.n_axis : mine;
@@ -89,17 +92,23 @@ TW_DEVICE void scatter_elements(const ScatterElementsParams& p) {
   }
 }
 
-/// Where update number i goes in y, or kNowhere.
-template <class Index>
-TW_DEVICE int64_t destination(const ScatterNdParams& p, uint32_t i) {
-  const Index* tuple = static_cast<const Index*>(p.index);
+/// The element of `index` where the tuple of update number i begins.
+TW_DEVICE int64_t tuple_begin(const ScatterNdParams& p, uint32_t i) {
+  int64_t at = 0;
 #pragma unroll 1
   for (int d = p.rank - 1; d >= 0; --d) {
     const uint32_t next = divide(i, p.dims[d]);
-    tuple +=
+    at +=
         static_cast<int64_t>(i - next * static_cast<uint32_t>(p.dims[d].size)) * p.index_strides[d];
     i = next;
   }
+  return at;
+}
+
+/// Where update number i goes in y, or kNowhere.
+template <class Index>
+TW_DEVICE int64_t destination(const ScatterNdParams& p, uint32_t i) {
+  const Index* tuple = static_cast<const Index*>(p.index) + tuple_begin(p, i);
   int64_t to = 0;
 #pragma unroll 1
   for (int d = 0; d < p.depth; ++d) {
@@ -167,7 +176,11 @@ TW_DEVICE void scatter_nd(const ScatterNdParams& p) {
   wait_for_inputs();
   const uint32_t mine = blockIdx.x, n = static_cast<uint32_t>(p.n);
   const int64_t to = destination<Index>(p, mine);
-  if (to == kNowhere) return;
+  if (to == kNowhere) {
+    if (threadIdx.x == 0 && blockIdx.y == 0)
+      report_tuple(p, static_cast<const Index*>(p.index), tuple_begin(p, mine));
+    return;
+  }
   if (any_goes<Index>(p, kReplace ? mine + 1 : 0, kReplace ? n : mine, to)) return;
 
   const Columns columns(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "elementwise_params.h"
+#include "index_fault.h"
 
 namespace tw::cuda {
 
@@ -30,6 +31,7 @@ struct ScatterElementsParams {
   Divider dims[7];
   long long y_strides[7], index_strides[7], update_strides[7];
   long long extent, y_axis, index_axis, update_axis;
+  IndexCheck check;
 };
 
 /// y[index[j.., :].., k..] = updates[j.., k..]. An update is a row of `n_columns` elements.
@@ -48,6 +50,7 @@ struct ScatterNdParams {
   int column_rank;
   Divider column_dims[8];
   long long y_columns[8], update_columns[8];
+  IndexCheck check;
 };
 
 }  // namespace tw::cuda

@@ -114,6 +114,7 @@ Launches launch_task(const GatherTask& task, const TaskView& view) {
   const std::string_view index_type = device_type(view.slot(task.index.id).dtype);
   return std::vector<Launch>{loop_launch<GatherParams>(
       loop, plan, source_of(loop, plan, index_type, by_row), [&](auto& params) {
+        params.check.task = view.record.seq;
         params.depth = static_cast<int>(parts.tuple.extents.size());
         params.tuple_stride = parts.tuple.stride;
         for (size_t d = 0; d < parts.tuple.extents.size(); ++d) {

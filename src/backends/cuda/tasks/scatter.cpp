@@ -53,6 +53,7 @@ Launches scatter_elements(const ScatterTask& task, const TaskView& view) {
                  &updates = view.slot(task.updates.id);
   const auto axis = static_cast<size_t>(task.axis);
   ScatterElementsParams p{};
+  p.check.task = view.record.seq;
   p.n = index.count();
   p.n_axis = index.dims[axis];
   if (p.n > kMaxCount || p.n * p.n_axis > kMaxPairs) return too_many(p.n, p.n_axis);
@@ -122,6 +123,7 @@ Launches scatter_nd(const ScatterTask& task, const TaskView& view) {
   const SlotInfo &y = view.slot(task.y.id), &index = view.slot(task.index.id),
                  &updates = view.slot(task.updates.id);
   ScatterNdParams p{};
+  p.check.task = view.record.seq;
   p.n = 1;
   for (size_t d = 0; d + 1 < index.rank; ++d) {
     p.n *= index.dims[d];

@@ -1,0 +1,96 @@
+// plan_bytes_test.cpp: a GPU plan built twice has the same bytes, and its contract names what it
+// was built with. Needs no GPU.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "backends/cuda/build/target.h"
+#include "backends/cuda/nvrtc.h"
+#include "compiler/compile.h"
+#include "ir/contexts.h"
+
+namespace tw::gpu {
+namespace {
+
+Result<ir::Graph> rows_of_a_product() {
+  ir::Graph graph;
+  graph.name = "rows_of_a_product";
+  const auto input = [&](const char* name, DType dtype, const ir::Shape& shape) {
+    ir::Value value;
+    value.name = name;
+    value.type = {dtype, shape};
+    graph.inputs.push_back(graph.add_value(std::move(value)));
+    return graph.inputs.back();
+  };
+  const ir::ValueId x = input("x", DType::kF32, {Dim(16), Dim(64)});
+  const ir::ValueId rows = input("rows", DType::kI64, {Dim(4)});
+  ir::GraphBuilder b(graph, graph.nodes, "n");
+  Tensor weight = TRY(Tensor::try_make(DType::kF32, Dims{64, 64}));
+  for (int64_t i = 0; i < weight.count(); ++i) weight.set_float(i, 0.25);
+  const ir::ValueId product = TRY(b.op("matmul", {x, b.constant(std::move(weight))}));
+  graph.outputs = {TRY(b.op("gather", {product, rows}, {{"axis", int64_t{0}}}))};
+  return graph;
+}
+
+/// The plan as a file, measuring nothing: variants come from `timing_cache` or the cost model.
+Result<void> build(const std::string& path, const std::string& timing_cache) {
+  compiler::CompileOptions options;
+  options.compute_type = DType::kF16;
+  const plan::Plan plan = TRY(compiler::compile(
+      TRY(rows_of_a_product()), *cuda::make_target({false, {timing_cache, false}}), options));
+  TRY(plan::write_plan(plan, path));
+  return {};
+}
+
+std::string read_all(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+class GpuPlan : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto nvrtc = cuda::nvrtc_version();
+    if (!nvrtc.ok()) GTEST_SKIP() << nvrtc.error().message;
+    nvrtc_ = nvrtc.value();
+    folder_ =
+        std::filesystem::temp_directory_path() /
+        (std::string("gpu_plan_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string file(const char* name) const { return (folder_ / name).string(); }
+
+  std::filesystem::path folder_;
+  std::string nvrtc_;
+};
+
+TEST_F(GpuPlan, HasTheSameBytesTwice) {
+  ASSERT_TRUE(build(file("one"), file("timings")).ok());
+  ASSERT_TRUE(build(file("two"), file("timings")).ok());
+  const std::string one = read_all(file("one"));
+  EXPECT_FALSE(one.empty());
+  EXPECT_TRUE(one == read_all(file("two")));
+}
+
+TEST_F(GpuPlan, NamesItsVersionsInTheContract) {
+  const Result<void> built = build(file("plan"), "");
+  ASSERT_TRUE(built.ok()) << built.error().message;
+  const auto plan = plan::read_plan(file("plan"));
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  const auto value = [&](std::string_view key) {
+    return plan::contract_value(plan.value().contract, key);
+  };
+  EXPECT_EQ(value("target"), "sm_90");
+  EXPECT_EQ(value("compute_target"), "sm_90a");
+  EXPECT_EQ(value("cuda_driver"), "13.0");
+  EXPECT_EQ(value("nvrtc"), nvrtc_);
+  EXPECT_FALSE(value("kernels").empty());
+}
+
+}  // namespace
+}  // namespace tw::gpu
