@@ -7,6 +7,7 @@
 #include "compiler/compile.h"
 #include "ir/contexts.h"
 #include "runtime/engine.h"
+#include "tests/gpu/graph_input.h"
 
 namespace tw::gpu {
 namespace {
@@ -35,15 +36,9 @@ Tensor counting(const Dims& dims) {
 Result<plan::Plan> two_gathers(bool tail) {
   ir::Graph graph;
   graph.name = "two_gathers";
-  const auto input = [&](const char* name, DType dtype, const ir::Shape& shape) {
-    ir::Value value;
-    value.name = name;
-    value.type = {dtype, shape};
-    graph.inputs.push_back(graph.add_value(std::move(value)));
-    return graph.inputs.back();
-  };
-  const ir::ValueId x = input("x", DType::kF32, {Dim(9), Dim(8)});
-  const ir::ValueId i = input("i", DType::kI64, {Dim(4)}), j = input("j", DType::kI64, {Dim(3)});
+  const ir::ValueId x = add_input(graph, "x", DType::kF32, {Dim(9), Dim(8)});
+  const ir::ValueId i = add_input(graph, "i", DType::kI64, {Dim(4)}),
+                    j = add_input(graph, "j", DType::kI64, {Dim(3)});
   ir::GraphBuilder b(graph, graph.nodes, "n");
   const ir::ValueId rows = TRY(b.op("gather", {x, i}, {{"axis", int64_t{0}}}));
   const ir::ValueId y = TRY(b.op("gather", {rows, j}, {{"axis", int64_t{1}}}));

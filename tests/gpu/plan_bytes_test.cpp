@@ -10,6 +10,7 @@
 #include "backends/cuda/nvrtc.h"
 #include "compiler/compile.h"
 #include "ir/contexts.h"
+#include "tests/gpu/graph_input.h"
 
 namespace tw::gpu {
 namespace {
@@ -17,15 +18,8 @@ namespace {
 Result<ir::Graph> rows_of_a_product() {
   ir::Graph graph;
   graph.name = "rows_of_a_product";
-  const auto input = [&](const char* name, DType dtype, const ir::Shape& shape) {
-    ir::Value value;
-    value.name = name;
-    value.type = {dtype, shape};
-    graph.inputs.push_back(graph.add_value(std::move(value)));
-    return graph.inputs.back();
-  };
-  const ir::ValueId x = input("x", DType::kF32, {Dim(16), Dim(64)});
-  const ir::ValueId rows = input("rows", DType::kI64, {Dim(4)});
+  const ir::ValueId x = add_input(graph, "x", DType::kF32, {Dim(16), Dim(64)});
+  const ir::ValueId rows = add_input(graph, "rows", DType::kI64, {Dim(4)});
   ir::GraphBuilder b(graph, graph.nodes, "n");
   Tensor weight = TRY(Tensor::try_make(DType::kF32, Dims{64, 64}));
   for (int64_t i = 0; i < weight.count(); ++i) weight.set_float(i, 0.25);

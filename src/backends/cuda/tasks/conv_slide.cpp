@@ -45,10 +45,13 @@ Slide slide_of(const WindowParams& w, int64_t images, const TileConfig& tile) {
   Slide best;
   int64_t best_pixels = 0;
   const int steps = chunk_steps(w.channels);
-  for (int64_t tiles_x = 1; tiles_x <= w.out[2]; ++tiles_x) {
-    const int64_t tile_w = ceil_div(w.out[2], tiles_x), pitch = tile_w + w.kernel[2] - 1;
-    if (pitch > kMostBox || tile_w > tile.rows) continue;
+  // Lines of equal tiles, from the widest that there can be on.
+  int64_t widest = std::min<int64_t>({w.out[2], tile.rows, kMostBox - w.kernel[2] + 1});
+  while (widest > 0) {
+    const int64_t tiles_x = ceil_div(w.out[2], widest), tile_w = ceil_div(w.out[2], tiles_x);
     if (tiles_x > 1 && tile_w < 8) break;
+    widest = tile_w - 1;
+    const int64_t pitch = tile_w + w.kernel[2] - 1;
     const int64_t room_h =
         std::min<int64_t>({(tile.rows - tile_w) / pitch + 1, w.out[1], kMostBox - w.kernel[1] + 1});
     const int64_t tiles_y = ceil_div(w.out[1], room_h), tile_h = ceil_div(w.out[1], tiles_y);
