@@ -203,6 +203,31 @@ TEST(ConvOnDevice, EveryTile) {
     expect_conv({{2, 14, 14, 40}, {72, 40, 3, 3}, 1, 1, 1, 1, DType::kF16, Lie::kDense, variant});
 }
 
+/// Tiles, patches and sliding windows are ways to one sum.
+TEST(ConvOnDevice, EveryVariantGivesTheSameBits) {
+  for (const ConvCase& c : {ConvCase{{2, 31, 37, 96}, {24, 96, 3, 3}, 1, 1, 1, 1},
+                            ConvCase{{1, 31, 37, 64}, {40, 64, 3, 3}, 1, 1, 1, 1},
+                            ConvCase{{2, 31, 37, 16}, {32, 16, 1, 1}, 1, 1, 1, 0}}) {
+    std::vector<std::byte> first;
+    for (int variant = 0; variant <= cuda::last_slide_variant(); ++variant) {
+      SCOPED_TRACE(cat(join(c.x, "x"), " variant ", variant));
+      Net net(47);
+      const task::ConvTask task = make_conv(net, c);
+      net.add_task(task);
+      net.program.records.back().variant = static_cast<uint8_t>(variant);
+      if (!has_device()) {
+        expect_compiles(net);
+        continue;
+      }
+      const auto bytes = bytes_on_device(net, task.y.id);
+      ASSERT_TRUE(bytes.ok()) << bytes.error().message;
+      if (first.empty()) first = bytes.value();
+      EXPECT_EQ(bytes.value(), first);
+    }
+  }
+  if (!has_device()) GTEST_SKIP() << "no GPU: the kernels were compiled only";
+}
+
 TEST(ConvOnDevice, TheEpilogueAddsAResidualAndScalesChannels) {
   for (const ConvCase& c : {ConvCase{{2, 9, 11, 16}, {24, 16, 3, 3}, 1, 1, 1, 1},
                             ConvCase{{2, 9, 11, 16}, {16, 1, 3, 3}, 16, 1, 1, 1},
