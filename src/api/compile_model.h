@@ -33,6 +33,7 @@ struct BuildOptions {
   Precision precision = Precision::kFp32;
   std::string timing_cache;     // of a GPU target: a file that is read and added to; empty: none
   bool measure_tactics = true;  // of a GPU target, where there is a GPU
+  int auxiliary_streams = 1;    // of a GPU target, up to 3: for branches, beside the main one
   std::optional<cpu::Isa> isa;  // nothing: the best of this machine
   bool portable = false;        // weights stay plain; the plan runs on every instruction set
   int workers = 1;              // more: tiles for this many workers

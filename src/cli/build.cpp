@@ -8,6 +8,11 @@
 namespace tw::cli {
 namespace {
 
+Result<void> check_auxiliary_streams(std::string_view value) {
+  constexpr std::string_view kNumbers[] = {"0", "1", "2", "3"};
+  return check_choice(value, kNumbers);
+}
+
 constexpr Option kOptions[] = {
     {.name = "--output",
      .short_name = "-o",
@@ -22,6 +27,10 @@ constexpr Option kOptions[] = {
      .value = "FILE",
      .help = "of a GPU target: what was measured before; read, and written with what is new"},
     {.name = "--untimed", .help = "of a GPU target: take the cost model's word, measure nothing"},
+    {.name = "--max-aux-streams",
+     .value = "N",
+     .check = check_auxiliary_streams,
+     .help = "of a GPU target: streams for branches, beside the main one: 0 to 3 (default: 1)"},
     {.name = "--portable",
      .help =
          "keep weights plain: the plan runs on every instruction set, a little slower to start"},

@@ -44,6 +44,7 @@ api::BuildOptions build_options(const Arguments& arguments, const std::string& c
     options.precision = api::find_precision(*precision).value_or(api::Precision::kFp32);
   options.timing_cache = arguments.value("--timing-cache").value_or("");
   options.measure_tactics = !arguments.has("--untimed");
+  options.auxiliary_streams = static_cast<int>(arguments.integer("--max-aux-streams", 1));
   options.portable = arguments.has("--portable");
   options.workers = static_cast<int>(arguments.integer("--workers", 1));
   for (const std::string& pass : arguments.values("--skip-pass")) options.skip_passes.insert(pass);

@@ -12,22 +12,10 @@
 namespace tw::gpu {
 namespace {
 
-template <class T>
-T value_of(Result<T> result) {
-  if (!result.ok()) ADD_FAILURE() << result.error().message;
-  return std::move(result).take();
-}
-
 Tensor indices(const std::vector<int64_t>& values) {
   Tensor tensor =
       value_of(Tensor::try_make(DType::kI64, Dims{static_cast<int64_t>(values.size())}));
   for (size_t i = 0; i < values.size(); ++i) tensor.set_int(static_cast<int64_t>(i), values[i]);
-  return tensor;
-}
-
-Tensor counting(const Dims& dims) {
-  Tensor tensor = value_of(Tensor::try_make(DType::kF32, dims));
-  for (int64_t i = 0; i < tensor.count(); ++i) tensor.set_float(i, static_cast<double>(i));
   return tensor;
 }
 

@@ -9,6 +9,7 @@ A part is a file; it checks before it times, prints tables and gives JSON:
   equal       PP-OCR, Silero VAD, MiniLM and Magika on the GPU against our CPU backend; what ran on the host and why
   ocr         the PP-OCR nets against the same graphs in PyTorch
   jitter      ResNet-50 ten thousand times: p99 over p50, host time of an inference
+  branches    branches on 1, 2 and 4 streams: equal bits, and times
   batch_bits  rows of a batch have the bits that they have alone
   flat        engines and sessions come and go ten thousand times, memory stays flat (gpu_flat)
 
@@ -42,6 +43,7 @@ PARTS = {
     "equal": "equal:check_equal",
     "ocr": "ocr:measure_ocr",
     "jitter": "jitter:measure_jitter",
+    "branches": "branches:measure_branches",
     "batch_bits": "batch_bits:check_batch_bits",
     "flat": "flat:check_flat",
 }

@@ -50,19 +50,23 @@ class Tilewright:
         target: str = "sm_90",
         name: str = "",
         timed: bool = True,
+        auxiliary: int | None = None,
     ) -> Path:
         """The plan of a model, built once in the life of this object."""
-        key = (model, precision, shapes, target, timed)
+        key = (model, precision, shapes, target, timed, auxiliary)
         if key in self._built:
             return self._built[key]
         tag = shapes.split(",")[0].split(":")[-1]
         words = [name or model.stem, tag, target, precision, "" if timed else "untimed"]
+        words.append(f"{auxiliary}_auxiliary" if auxiliary is not None else "")
         plan = self.work / ("_".join(w for w in words if w) + ".plan")
         options = ["--target", target, "--precision", precision]
         if shapes:
             options += ["--shapes", shapes]
         if target != "cpu":
             options += ["--timing-cache", str(self.work / "timings.txt")] if timed else ["--untimed"]
+        if auxiliary is not None:
+            options += ["--max-aux-streams", str(auxiliary)]
         begin = time.time()
         self.call("build", str(model), "-o", str(plan), *options, timeout=550)
         print(f"  built {plan.name} in {time.time() - begin:.0f} s", flush=True)

@@ -73,7 +73,7 @@ class Target : public planner::TargetServices {
   std::string name() const override { return "sm_90"; }
   plan::Contract contract() const override { return make_contract(); }
   bool has_device() const override { return true; }
-  int n_queues() const override { return 1; }
+  int n_queues() const override { return options_.queues; }
   task::QueueKind queue_kind() const override { return task::QueueKind::kStream; }
 
   Result<std::optional<planner::PackedWeight>> pack(const task::Record& record,

@@ -11,6 +11,7 @@ namespace tw::cuda {
 struct TargetOptions {
   bool allow_tf32 = false;  // products of f32 may round their operands to tf32
   TacticOptions tactics;
+  int queues = 2;  // 1 to 4: branches spread over them, each a stream of its own in a graph
 };
 
 /// For GPUs of compute capability 9.0. Needs no GPU: tactics then follow from the cost model.

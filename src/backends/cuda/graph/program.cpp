@@ -12,6 +12,13 @@ constexpr uint32_t kDefaultSharedBytes = 48 * 1024;
 
 std::atomic<uint64_t> n_programs{0};
 
+uint32_t queue_of(const task::Program& program, const task::Record& record) {
+  const auto place = static_cast<uint32_t>(&record - program.records.data());
+  uint32_t queue = 0;
+  while (queue + 1 < program.queues.size() && place >= program.queues[queue + 1].first) ++queue;
+  return queue;
+}
+
 }  // namespace
 
 std::string describe(const task::Program& program, const task::Record& record) {
@@ -61,12 +68,13 @@ Result<std::unique_ptr<Program>> Program::make(const task::Program& program, con
   std::sort(order.begin(), order.end(), [](auto* a, auto* b) { return a->seq < b->seq; });
   for (const task::Record* record : order) {
     if (record->kind == task::Tasks::number_of<task::JoinTask>()) {
-      made->steps_.push_back({Step::Kind::kKernels, record, {}, {}, {}});
+      made->steps_.emplace_back().record = record;
     } else {
       auto step = made->make_step(*record, device);
       if (!step.ok()) return std::move(step).in(describe(program, *record)).error();
       made->steps_.push_back(std::move(step).take());
     }
+    made->steps_.back().queue = queue_of(program, *record);
     const bool on_host = made->steps_.back().kind == Step::Kind::kHost;
     made->uses_host_ |= made->steps_.back().kind != Step::Kind::kKernels;
     const auto i = static_cast<uint32_t>(made->steps_.size() - 1);

@@ -29,6 +29,7 @@ struct Step {
   const task::Record* record = nullptr;
   std::vector<Kernel> kernels;                            // kKernels
   task::SlotId from = task::kNoSlot, to = task::kNoSlot;  // of a copy between places
+  uint32_t queue = 0;                                     // of the program
 };
 
 /// Steps [begin, end) that all run on one side.

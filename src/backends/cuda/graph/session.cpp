@@ -30,6 +30,7 @@ Session::~Session() {
   if (stream_ == nullptr) return;
   cudaStreamSynchronize(stream_);
   bound_.clear();
+  for (const cudaStream_t stream : auxiliary_) cudaStreamDestroy(stream);
   cudaStreamDestroy(stream_);
 }
 
@@ -103,33 +104,34 @@ Result<Session::Bound*> Session::bind(const Program& program) {
   return &bound_.front();
 }
 
-Result<void> Session::launch(const Bound& bound, const Kernel& kernel) {
+Result<void> Session::launch(const Bound& bound, const Kernel& kernel, Lane& lane) {
   const auto address = [&](task::SlotId id) { return bound.device[task::index(id)]; };
-  TRY(submit(kernel.launch, kernel.function, stream_, follows_kernel_, faults_.address(), address));
-  follows_kernel_ = true;
+  TRY(submit(kernel.launch, kernel.function, lane.stream, lane.follows_kernel, faults_.address(),
+             address));
+  lane.follows_kernel = true;
   ++stats_.launches;
   return {};
 }
 
-Result<void> Session::emit_step(const Bound& bound, const Step& step) {
+Result<void> Session::emit_step(const Bound& bound, const Step& step, Lane& lane) {
   if (step.kind == Step::Kind::kKernels) {
-    for (const Kernel& kernel : step.kernels) TRY(launch(bound, kernel));
+    for (const Kernel& kernel : step.kernels) TRY(launch(bound, kernel, lane));
     return {};
   }
   const bool to_device = step.kind == Step::Kind::kToDevice;
   const std::byte* from = (to_device ? bound.host : bound.device)[task::index(step.from)];
   std::byte* to = (to_device ? bound.device : bound.host)[task::index(step.to)];
   const int64_t bytes = root_bytes(bound.program->program(), step.to);
-  follows_kernel_ = false;
+  lane.follows_kernel = false;
   ++stats_.launches;
   if (bytes == 0) return {};
   return check(
       cudaMemcpyAsync(to, from, static_cast<size_t>(bytes),
-                      to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream_),
+                      to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, lane.stream),
       "a copy between host and device");
 }
 
-Result<void> Session::copy_io(Bound& bound, bool inputs) {
+Result<void> Session::copy_io(Bound& bound, bool inputs, Lane& lane) {
   const task::Program& program = bound.program->program();
   const auto& list = inputs ? program.inputs : program.outputs;
   for (size_t i = 0; i < list.size(); ++i) {
@@ -140,35 +142,52 @@ Result<void> Session::copy_io(Bound& bound, bool inputs) {
     std::byte* device = bound.device_io.data() + offset;
     TRY(check(
         cudaMemcpyAsync(inputs ? device : host, inputs ? host : device, static_cast<size_t>(bytes),
-                        inputs ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream_),
+                        inputs ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, lane.stream),
         inputs ? "inputs to the device" : "outputs to the host"));
-    follows_kernel_ = false;
+    lane.follows_kernel = false;
     ++stats_.launches;
   }
   return {};
 }
 
-Result<void> Session::emit(Bound& bound, uint32_t begin, uint32_t end, const Emit& what) {
-  follows_kernel_ = false;
-  if (what.inputs) TRY(copy_io(bound, true));
+Result<void> Session::emit(Bound& bound, uint32_t begin, uint32_t end, const Emit& what,
+                           Branches& branches) {
+  if (what.inputs) TRY(copy_io(bound, true, branches.main()));
   const auto mark = [&](uint32_t i) -> Result<void> {
     if (what.before_step.empty()) return {};
-    follows_kernel_ = false;
+    branches.main().follows_kernel = false;
     return check(
         cudaEventRecordWithFlags(what.before_step[i - begin], stream_, cudaEventRecordExternal),
         "an event");
   };
   for (uint32_t i = begin; i < end; ++i) {
     TRY(mark(i));
-    TRY(emit_step(bound, bound.program->steps()[i]));
+    const Step& step = bound.program->steps()[i];
+    Lane& lane = *TRY(branches.enter(step));
+    TRY(emit_step(bound, step, lane));
+    TRY(branches.leave(step, lane));
   }
+  TRY(branches.join());
   TRY(mark(end));
-  return what.outputs ? copy_io(bound, false) : Result<void>{};
+  return what.outputs ? copy_io(bound, false, branches.main()) : Result<void>{};
+}
+
+Result<void> Session::make_auxiliary(size_t n_queues) {
+  while (auxiliary_.size() + 1 < n_queues) {
+    cudaStream_t stream = nullptr;
+    TRY(check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "a stream"));
+    auxiliary_.push_back(stream);
+  }
+  return {};
 }
 
 Result<GraphExec> Session::capture(Bound& bound, uint32_t begin, uint32_t end, const Emit& what) {
+  // Tasks that are timed one by one follow one another.
+  const size_t n_queues = what.before_step.empty() ? bound.program->program().queues.size() : 1;
+  TRY(make_auxiliary(n_queues));
+  Branches branches(stream_, std::span(auxiliary_).first(std::max<size_t>(n_queues, 1) - 1));
   TRY(check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "a capture"));
-  const Result<void> emitted = emit(bound, begin, end, what);
+  const Result<void> emitted = emit(bound, begin, end, what, branches);
   cudaGraph_t graph = nullptr;
   const Result<void> ended = check(cudaStreamEndCapture(stream_, &graph), "the end of a capture");
   if (!emitted.ok() || !ended.ok()) {
@@ -192,7 +211,10 @@ Result<void> Session::run_device_segment(Bound& bound, size_t i) {
   Emit what;
   what.inputs = n_before == 0;
   what.outputs = n_after == 0;
-  if (bound.n_runs == 0) return emit(bound, segments[i].begin, segments[i].end, what);
+  if (bound.n_runs == 0) {
+    Branches in_order(stream_);
+    return emit(bound, segments[i].begin, segments[i].end, what, in_order);
+  }
   if (bound.graphs[i].get() == nullptr)
     bound.graphs[i] = TRY(capture(bound, segments[i].begin, segments[i].end, what));
   ++stats_.graph_launches;

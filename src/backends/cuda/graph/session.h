@@ -4,6 +4,7 @@
 
 #include <list>
 
+#include "backends/cuda/graph/branches.h"
 #include "backends/cuda/graph/index_faults.h"
 #include "backends/cuda/graph/memory.h"
 #include "backends/cuda/graph/program.h"
@@ -66,10 +67,12 @@ class Session : public backends::DeviceSession {
   Result<Bound*> bind(const Program& program);
   Result<void> place_memory(Bound& bound);
   void fill_addresses(Bound& bound);
-  Result<void> emit(Bound& bound, uint32_t begin, uint32_t end, const Emit& what);
-  Result<void> copy_io(Bound& bound, bool inputs);
-  Result<void> emit_step(const Bound& bound, const Step& step);
-  Result<void> launch(const Bound& bound, const Kernel& kernel);
+  Result<void> emit(Bound& bound, uint32_t begin, uint32_t end, const Emit& what,
+                    Branches& branches);
+  Result<void> copy_io(Bound& bound, bool inputs, Lane& lane);
+  Result<void> emit_step(const Bound& bound, const Step& step, Lane& lane);
+  Result<void> launch(const Bound& bound, const Kernel& kernel, Lane& lane);
+  Result<void> make_auxiliary(size_t n_queues);
   Result<GraphExec> capture(Bound& bound, uint32_t begin, uint32_t end, const Emit& what);
   Result<void> run_device_segment(Bound& bound, size_t segment);
   /// Waits for the device. Fails when an index of `program`'s was out of range; the next run is
@@ -79,11 +82,11 @@ class Session : public backends::DeviceSession {
 
   const Device& device_;
   cudaStream_t stream_ = nullptr;
+  std::vector<cudaStream_t> auxiliary_;  // of queues 1, 2 ...
   DeviceBuffer arena_;
   PinnedBuffer host_arena_;
   IndexFaults faults_;
-  std::list<Bound> bound_;       // front: used last
-  bool follows_kernel_ = false;  // the work emitted last was a kernel
+  std::list<Bound> bound_;  // front: used last
   backends::RunStats stats_;
 };
 

@@ -10,30 +10,17 @@ namespace {
 constexpr int kRunsAtOnce =
     100;  // far from filling the queue of launches, which would block the host
 
-/// Events that are destroyed with the scope.
-class Events {
- public:
-  ~Events() {
-    for (const cudaEvent_t event : events_) cudaEventDestroy(event);
-  }
-  Result<void> make(size_t n) {
-    for (size_t i = 0; i < n; ++i) {
-      cudaEvent_t event = nullptr;
-      TRY(check(cudaEventCreate(&event), "an event"));
-      events_.push_back(event);
-    }
-    return {};
-  }
-  std::span<const cudaEvent_t> all() const { return events_; }
-  Result<double> us_between(size_t from, size_t to) const {
-    float ms = 0;
-    TRY(check(cudaEventElapsedTime(&ms, events_[from], events_[to]), "the time of an event"));
-    return double{ms} * 1000;
-  }
+Result<void> make_events(Events& events, size_t n) {
+  for (size_t i = 0; i < n; ++i) TRY(events.add(cudaEventDefault));
+  return {};
+}
 
- private:
-  std::vector<cudaEvent_t> events_;
-};
+Result<double> us_between(const Events& events, size_t from, size_t to) {
+  float ms = 0;
+  TRY(check(cudaEventElapsedTime(&ms, events.all()[from], events.all()[to]),
+            "the time of an event"));
+  return double{ms} * 1000;
+}
 
 }  // namespace
 
@@ -53,7 +40,7 @@ Result<backends::RunTimes> Session::time_runs(const backends::DeviceProgram& pro
     bound.core = TRY(capture(bound, 0, n_steps, {}));
   }
   Events events;
-  TRY(events.make(kRunsAtOnce + 1));
+  TRY(make_events(events, kRunsAtOnce + 1));
   backends::RunTimes times;
   for (int begin = 0; begin < n; begin += kRunsAtOnce) {
     const auto count = static_cast<size_t>(std::min(kRunsAtOnce, n - begin));
@@ -68,7 +55,8 @@ Result<backends::RunTimes> Session::time_runs(const backends::DeviceProgram& pro
       TRY(check(cudaEventRecord(events.all()[i], stream_), "an event"));
     }
     TRY(finish(bound.program->program()));
-    for (size_t i = 1; i <= count; ++i) times.device_us.push_back(TRY(events.us_between(i - 1, i)));
+    for (size_t i = 1; i <= count; ++i)
+      times.device_us.push_back(TRY(us_between(events, i - 1, i)));
   }
   return times;
 }
@@ -78,14 +66,14 @@ Result<std::vector<backends::TaskTime>> Session::time_tasks(const backends::Devi
   Bound& bound = *TRY(bind_for_timing(program));
   const std::vector<Step>& steps = bound.program->steps();
   Events events;
-  TRY(events.make(steps.size() + 1));
+  TRY(make_events(events, steps.size() + 1));
   const GraphExec graph =
       TRY(capture(bound, 0, static_cast<uint32_t>(steps.size()), {false, false, events.all()}));
   std::vector<std::vector<double>> times(steps.size());
   for (int run = 0; run < n; ++run) {
     TRY(check(cudaGraphLaunch(graph.get(), stream_), "a graph"));
     TRY(finish(bound.program->program()));
-    for (size_t i = 0; i < steps.size(); ++i) times[i].push_back(TRY(events.us_between(i, i + 1)));
+    for (size_t i = 0; i < steps.size(); ++i) times[i].push_back(TRY(us_between(events, i, i + 1)));
   }
   std::vector<backends::TaskTime> result;
   for (size_t i = 0; i < steps.size(); ++i) {
