@@ -12,7 +12,7 @@
 
 namespace tw::plan {
 
-inline constexpr uint32_t kFormatVersion = 1;
+inline constexpr uint32_t kFormatVersion = 2;
 /// Grows when a task kind's meaning or a record's bytes change; a plan of another number is
 /// refused.
 inline constexpr uint32_t kKernelAbi = 1;

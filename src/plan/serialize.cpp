@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "task/happens_before.h"
+#include "task/variants.h"
+
 namespace tw::plan {
 namespace {
 
@@ -155,6 +158,7 @@ void put_program(ByteWriter& out, const task::Program& program) {
   out.put_array<int64_t>(program.parametric.sample);
   put_dims(out, program.parametric.expressions.dims());
   out.put_array<task::Patch>(program.parametric.patches);
+  out.put_array<task::VariantRange>(program.parametric.variants);
 }
 
 Result<void> check_symbols(const task::Parametric& table, const Dim& expression) {
@@ -222,10 +226,12 @@ Result<task::Program> get_program(ByteReader& in) {
   program.parametric.sample = TRY(in.get_array<int64_t>());
   program.parametric.expressions = DimTable(TRY(get_dims(in)), program.parametric.symbols);
   program.parametric.patches = TRY(in.get_array<task::Patch>());
+  program.parametric.variants = TRY(in.get_array<task::VariantRange>());
   if (program.n_counters > program.records.size())
     return error(Code::kCorrupt, program.n_counters, " counters for ", program.records.size(),
                  " tasks");
   TRY(check_parametric(program));
+  TRY(task::check_ranges(program, task::seq_order(program)));
   return program;
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "task/happens_before.h"
+#include "task/variants.h"
 #include "task/verify_slots.h"
 
 namespace tw::task {
@@ -153,7 +154,7 @@ Result<int64_t> tile_count(const Record& record, const Program& program, size_t 
   return tiles;
 }
 
-/// Whole ops, one record each.
+/// Whole ops, one record each, with the variants of their sizes.
 Result<void> schedule_whole(Program& program, std::vector<Record> ops, uint32_t n_queues,
                             QueueKind kind) {
   for (size_t i = 0; i < ops.size(); ++i) {
@@ -161,6 +162,7 @@ Result<void> schedule_whole(Program& program, std::vector<Record> ops, uint32_t 
     ops[i].tile_begin = 0;
     ops[i].tile_end = static_cast<uint32_t>(TRY(tile_count(ops[i], program, ops[i].op)));
   }
+  pick_variants(program.parametric.variants, program.slots, ops);
   deal(program, ops, assign_queues(program, ops, n_queues), n_queues, kind);
   return {};
 }
@@ -212,6 +214,10 @@ Result<Program> build_program(const Draft& draft, const std::vector<std::string>
     ops.push_back(task.record);
     ops.back().op = static_cast<uint32_t>(program.op_names.size());
     program.op_names.push_back(task.name);
+    for (VariantRange range : task.variants) {
+      range.op = ops.back().op;
+      program.parametric.variants.push_back(range);
+    }
   }
   if (options.workers > 1) {
     program.parametric = {};

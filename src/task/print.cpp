@@ -1,5 +1,5 @@
 // The text form of a program: one line a slot, one a task.
-#include "task/program.h"
+#include "task/variants.h"
 
 namespace tw::task {
 namespace {
@@ -50,6 +50,10 @@ std::string task_line(const Program& program, const Record& record) {
     });
     return 0;
   });
+  if (record.variant != 0) line += cat(" variant ", static_cast<int>(record.variant));
+  const auto ranges = ranges_of(program.parametric.variants, record.op);
+  if (!ranges.empty() && record.kind != Tasks::number_of<JoinTask>())
+    line += cat(" (", to_string(ranges), ")");
   for (size_t w = 0; w < record.n_waits; ++w)
     line += cat(" wait c", record.waits[w].counter, ">=", record.waits[w].target);
   if (record.signal != kNoCounter) line += cat(" signal c", record.signal);

@@ -3,6 +3,7 @@
 // expressions that make it anew for other sizes.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -43,11 +44,26 @@ struct Patch {
   uint32_t expression = 0;  // index into Parametric::expressions
 };
 
+/// The variant of an op's records at sizes up to a bound (variants.h says what size that is); where
+/// the range before ends, this one begins.
+struct VariantRange {
+  static constexpr int64_t kNoBound = std::numeric_limits<int64_t>::max();
+  int64_t up_to_elems = kNoBound;  // included
+  uint32_t op = 0;                 // Record::op
+  uint8_t variant = 0;
+  uint8_t reserved[3] = {};
+  bool is_last() const { return up_to_elems == kNoBound; }
+};
+static_assert(sizeof(VariantRange) == 16);
+
 struct Parametric {
   std::vector<std::string> symbols;
   std::vector<int64_t> sample;  // the values that the concrete records were made with
   DimTable expressions;
   std::vector<Patch> patches;
+  /// By op, then ascending; the last of an op has no bound. Ops that are not here keep the variant
+  /// that their records have.
+  std::vector<VariantRange> variants;
 };
 
 /// A list of names that copies of a program share; a copy of its own is made before it changes.
@@ -97,8 +113,9 @@ struct Draft {
     std::string name;
   };
   struct Task {
-    Record record;  // kind, operands, payload
+    Record record;  // kind, operands, payload; flags and variant of what executes it
     std::string name;
+    std::vector<VariantRange> variants = {};  // for other sizes; their op is set by build_program
   };
   std::vector<Slot> slots;
   std::vector<Task> tasks;
@@ -121,8 +138,8 @@ struct BuildOptions {
 Result<Program> build_program(const Draft& draft, const std::vector<std::string>& symbols,
                               const std::vector<int64_t>& sample, const BuildOptions& options);
 
-/// The same program for other sizes: copy, patch, place memory, derive waits, verify. Under 1 ms
-/// for 500 tasks.
+/// The same program for other sizes: copy, patch, pick variants, place memory, derive waits,
+/// verify. Under 1 ms for 500 tasks.
 Result<Program> instantiate(const Program& program, const std::vector<int64_t>& symbol_values);
 
 /// Symbol values from the dims of the inputs (in the program's order). Fails when a constant dim

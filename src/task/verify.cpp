@@ -4,6 +4,7 @@
 //   their storage, roots inside their
 //               space; kinds, operands and fields make sense (validate); tile ranges lie inside the
 //               op
+//   variants    ranges of them ascend and end without a bound, and records have what theirs says
 //   waits       each looks at a counter that enough records of lower seq signal, so every wait ends
 //   once        no element is written twice but by in-place tasks, and each tile of an op runs once
 //   order       two records that touch a common element, one writing, are ordered; so are all users
@@ -19,6 +20,7 @@
 
 #include "task/happens_before.h"
 #include "task/storage_map.h"
+#include "task/variants.h"
 #include "task/verify_slots.h"
 
 namespace tw::task {
@@ -33,6 +35,7 @@ class Verifier {
     TRY(check_queues());
     TRY(check_records());
     order_ = seq_order(program_);
+    TRY(verify_variants(program_, order_));
     clocks_ = TRY(known_order(program_, order_));
     TRY(check_tiles());
     const StorageMap map(program_, order_, n_tiles_);

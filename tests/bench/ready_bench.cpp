@@ -14,6 +14,7 @@
 
 #include "api/compile_model.h"
 #include "runtime/engine.h"
+#include "task/variants.h"
 
 namespace tw {
 namespace {
@@ -64,10 +65,26 @@ struct Times {
   }
 };
 
+/// Every op takes its variant by size, as those of a GPU's plan do whose kernels were measured.
+void add_ranges(task::Program& program) {
+  for (uint32_t op = 0; op < program.op_names.size(); ++op)
+    for (const int64_t up_to : {int64_t{1000}, int64_t{100000}, task::VariantRange::kNoBound}) {
+      task::VariantRange range;
+      range.up_to_elems = up_to;
+      range.op = op;
+      range.variant = static_cast<uint8_t>(1 + program.parametric.variants.size() % 3);
+      program.parametric.variants.push_back(range);
+    }
+  task::pick_variants(program.parametric.variants, program.slots, program.records);
+}
+
 plan::Plan build(const Model& model) {
   api::BuildOptions options;
   options.model.shapes = value_or_exit(api::parse_shapes(model.shapes));
-  return value_or_exit(api::compile_model(cat(TW_MODELS_DIR, "/", model.file), options));
+  plan::Plan plan = value_or_exit(api::compile_model(cat(TW_MODELS_DIR, "/", model.file), options));
+  for (task::Program& program : plan.programs)
+    if (program.is_parametric()) add_ranges(program);
+  return plan;
 }
 
 /// `n` sets of sizes that differ from each other and from those the program was built at.

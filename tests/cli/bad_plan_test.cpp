@@ -106,7 +106,7 @@ TEST(BadPlan, AnotherFormatVersionIsNamed) {
   for (const std::string& bytes : {plan, mend_checksums(plan)}) {
     write_all(folder.file("p"), bytes);
     for (const char* command : kPlanCommands)
-      expect_refused(call(command, folder.file("p")), "is a plan of format version 99, expected 1");
+      expect_refused(call(command, folder.file("p")), "is a plan of format version 99, expected 2");
   }
 }
 
@@ -232,6 +232,62 @@ TEST(BadPlan, OpenSizesWithoutAQueueAreRefused) {
             [](Plan& plan) { plan.programs[0].queues.clear(); });
   expect_refused_with(tilewright({"run", folder.file("p"), "--input", "random", "-q"}),
                       {"program 0", "found no queue"});
+}
+
+/// Op 0 of a program of open sizes gets two ranges, a bound of `first` elements between them.
+void set_ranges(Plan& plan, int64_t first) {
+  task::VariantRange small, large;
+  small.up_to_elems = first;
+  small.variant = 5;
+  large.variant = 6;
+  plan.programs[0].parametric.variants = {small, large};
+  for (task::Record& record : plan.programs[0].records)
+    if (record.kind != task::Tasks::number_of<task::JoinTask>() && record.op == 0)
+      record.variant = 5;
+}
+
+TEST(Plan, RangesOfVariantsAreWrittenAndReadAgain) {
+  const TempFolder folder;
+  edit_plan(build_mlp(folder), folder.file("p"), [](Plan& plan) { set_ranges(plan, 1 << 20); });
+  const auto read = plan::read_plan(folder.file("p"));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  const auto& ranges = read.value().programs[0].parametric.variants;
+  ASSERT_EQ(ranges.size(), 2U);
+  EXPECT_EQ(ranges[0].up_to_elems, 1 << 20);
+  EXPECT_EQ(ranges[0].variant, 5);
+  EXPECT_TRUE(ranges[1].is_last());
+  EXPECT_EQ(ranges[1].variant, 6);
+  EXPECT_NE(tilewright({"inspect", folder.file("p"), "--print"})
+                .out.find("variant 5 (5 to 1048576 elements, 6 beyond)"),
+            std::string::npos);
+}
+
+TEST(BadPlan, RangesOfVariantsThatDoNotAscendAreRefused) {
+  const TempFolder folder;
+  edit_plan(build_mlp(folder), folder.file("p"), [](Plan& plan) {
+    set_ranges(plan, 1 << 20);
+    std::swap(plan.programs[0].parametric.variants[0], plan.programs[0].parametric.variants[1]);
+  });
+  for (const char* command : kPlanCommands)
+    expect_refused_with(call(command, folder.file("p")), {"program 0", "range of variants 0",
+                                                          "expected a bound in all but the last"});
+}
+
+TEST(BadPlan, ARangeOfVariantsForNoTaskIsRefused) {
+  const TempFolder folder;
+  edit_plan(build_mlp(folder), folder.file("p"), [](Plan& plan) {
+    set_ranges(plan, 1 << 20);
+    for (task::VariantRange& range : plan.programs[0].parametric.variants) range.op = 99;
+  });
+  expect_refused_with(call("run", folder.file("p")),
+                      {"program 0", "names op 99, which no task is of"});
+}
+
+TEST(BadPlan, ARecordOfAnotherVariantThanItsRangeIsRefused) {
+  const TempFolder folder;
+  edit_plan(build_mlp(folder), folder.file("p"), [](Plan& plan) { set_ranges(plan, 0); });
+  expect_refused_with(call("run", folder.file("p")),
+                      {"program 'test.0'", "has variant 5, expected 6 for "});
 }
 
 TEST(BadPlan, ALoopWhoseBodyTakesAnotherTypeIsRefused) {

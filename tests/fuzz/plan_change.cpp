@@ -148,13 +148,37 @@ void change_dtype(Program& program, Random& random) {
     if (slot.root == root) slot.dtype = dtype;
 }
 
+void change_variants(std::vector<task::VariantRange>& ranges, Random& random) {
+  if (ranges.empty() || one_in(random, 8)) {
+    task::VariantRange made;
+    made.op = static_cast<uint32_t>(below(random, 4));
+    ranges.insert(ranges.begin() + static_cast<std::ptrdiff_t>(below(random, ranges.size() + 1)),
+                  made);
+    return;
+  }
+  task::VariantRange& range = any(ranges, random);
+  switch (below(random, 4)) {
+    case 0:
+      change_number(range.up_to_elems, random);
+      return;
+    case 1:
+      change_number(range.op, random);
+      return;
+    case 2:
+      range.variant = static_cast<uint8_t>(below(random, 256));
+      return;
+    default:
+      std::swap(range, any(ranges, random));
+  }
+}
+
 void change_parametric(Program& program, Random& random) {
   constexpr const char* kExpressions[] = {
       "n",         "n*n",          "0 - n",     "floor_div(n, n - n)", "1000000000*n*n*n",
       "mod(8, n)", "unknown",      "max(n, 7)", "select(n, 3, 5)",     "9223372036854775807*n",
       "n + 1",     "ceil_div(n,2)"};
   task::Parametric& table = program.parametric;
-  switch (below(random, 4)) {
+  switch (below(random, 5)) {
     case 0:
       if (!table.sample.empty()) change_number(any(table.sample, random), random);
       return;
@@ -168,6 +192,8 @@ void change_parametric(Program& program, Random& random) {
       table.expressions = DimTable(std::move(expressions), table.symbols);
       return;
     }
+    case 2:
+      return change_variants(table.variants, random);
     default: {
       if (table.patches.empty()) return;
       task::Patch& patch = any(table.patches, random);

@@ -1,6 +1,8 @@
-// Plans to start from: every step of a procedure, open sizes, tiles for several workers, and one op
-// case in five through all kinds of tasks.
+// Plans to start from: every step of a procedure, open sizes with and without ranges of variants,
+// tiles for several workers, and one op case in five through all kinds of tasks.
 #include "plan_seeds.h"
+
+#include <algorithm>
 
 #include "backends/cpu/build/target.h"
 #include "compiler/compile.h"
@@ -8,6 +10,7 @@
 #include "ir/op_case.h"
 #include "ir/op_def.h"
 #include "plan_bytes.h"
+#include "task/variants.h"
 
 namespace tw::fuzz {
 namespace {
@@ -15,11 +18,27 @@ namespace {
 constexpr size_t kCaseStep = 5;
 constexpr size_t kMaxSeed = 64 << 10;
 
+/// Two ranges for every other op whose sizes are open.
+void add_ranges(task::Program& program) {
+  if (!program.is_parametric()) return;
+  for (uint32_t op = 0; op < program.op_names.size(); op += 2)
+    for (const int64_t up_to : {int64_t{100}, task::VariantRange::kNoBound}) {
+      task::VariantRange range;
+      range.up_to_elems = up_to;
+      range.op = op;
+      range.variant = up_to == 100 ? 1 : 2;
+      program.parametric.variants.push_back(range);
+    }
+  task::pick_variants(program.parametric.variants, program.slots, program.records);
+}
+
 Result<Bytes> compiled(const ir::Graph& graph, int workers, bool portable) {
   compiler::CompileOptions options;
   options.workers = workers;
-  return bytes_of(
-      TRY(compiler::compile(graph, *cpu::make_target(cpu::best_isa(), portable), options)));
+  plan::Plan plan =
+      TRY(compiler::compile(graph, *cpu::make_target(cpu::best_isa(), portable), options));
+  if (!portable) std::for_each(plan.programs.begin(), plan.programs.end(), add_ranges);
+  return bytes_of(plan);
 }
 
 Bytes model_plan(size_t i) {
