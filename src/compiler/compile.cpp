@@ -75,15 +75,13 @@ Result<task::Program> build_at_sample(const task::Draft& draft, const plan::Proc
 Result<task::Program> build_placed(task::Draft draft, const task::Program& on_host,
                                    const Sample& sample, const planner::TargetServices& target,
                                    std::vector<std::string>& reports) {
-  std::vector<task::Record> records;
-  for (const task::Record& record : on_host.records)
-    if (record.kind != task::Tasks::number_of<task::JoinTask>()) records.push_back(record);
-  TRY(target.choose_tactics(records, on_host.slots, on_host.side, reports));
+  TRY(target.choose_tactics(on_host, draft.tasks, reports));
   std::vector<uint8_t> places(draft.tasks.size(), planner::kDevice);
-  for (const task::Record& record : records) {
-    task::Draft::Task& one = draft.tasks[record.op];
-    one.record.flags = record.flags;
-    one.record.variant = record.variant;
+  for (task::Record record : on_host.records) {
+    if (record.kind == task::Tasks::number_of<task::JoinTask>()) continue;
+    const task::Draft::Task& one = draft.tasks[record.op];
+    record.flags = one.record.flags;
+    record.variant = one.record.variant;
     const auto reason = target.declines(record, on_host.slots, on_host.side);
     if (!reason) continue;
     places[record.op] = planner::kHost;

@@ -8,7 +8,7 @@
 
 #include "base/tensor.h"
 #include "plan/plan.h"
-#include "task/record.h"
+#include "task/program.h"
 
 namespace tw::planner {
 
@@ -37,10 +37,11 @@ class TargetServices {
                                               std::span<const std::byte> /*side*/) const {
     return std::nullopt;
   }
-  /// Sets what the executor may choose, variant and flags, of whole-op records; `reports` gains
-  /// what was measured.
-  virtual Result<void> choose_tactics(std::vector<task::Record>& /*records*/, task::Slots /*slots*/,
-                                      std::span<const std::byte> /*side*/,
+  /// Sets what the executor may choose of a draft's tasks: flags, variant, and where `program`,
+  /// which is the draft built at its sample sizes, has open sizes, the variants of other sizes.
+  /// `reports` gains what was measured.
+  virtual Result<void> choose_tactics(const task::Program& /*program*/,
+                                      std::vector<task::Draft::Task>& /*tasks*/,
                                       std::vector<std::string>& /*reports*/) const {
     return {};
   }

@@ -1,12 +1,14 @@
-// plan_bytes_test.cpp: a GPU plan built twice has the same bytes, and its contract names what it
-// was built with. Needs no GPU.
+// plan_bytes_test.cpp: a GPU plan built twice has the same bytes, its contract names what it was
+// built with, and it has the kernels of every variant that a size may pick. Needs no GPU.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "backends/cuda/build/target.h"
+#include "backends/cuda/build/timing_cache.h"
 #include "backends/cuda/nvrtc.h"
 #include "compiler/compile.h"
 #include "ir/contexts.h"
@@ -15,10 +17,10 @@
 namespace tw::gpu {
 namespace {
 
-Result<ir::Graph> rows_of_a_product() {
+Result<ir::Graph> rows_of_a_product(const Dim& n) {
   ir::Graph graph;
   graph.name = "rows_of_a_product";
-  const ir::ValueId x = add_input(graph, "x", DType::kF32, {Dim(16), Dim(64)});
+  const ir::ValueId x = add_input(graph, "x", DType::kF32, {n, Dim(64)});
   const ir::ValueId rows = add_input(graph, "rows", DType::kI64, {Dim(4)});
   ir::GraphBuilder b(graph, graph.nodes, "n");
   Tensor weight = TRY(Tensor::try_make(DType::kF32, Dims{64, 64}));
@@ -29,11 +31,12 @@ Result<ir::Graph> rows_of_a_product() {
 }
 
 /// The plan as a file, measuring nothing: variants come from `timing_cache` or the cost model.
-Result<void> build(const std::string& path, const std::string& timing_cache) {
+Result<void> build(const std::string& path, const std::string& timing_cache,
+                   const Dim& n = Dim(16)) {
   compiler::CompileOptions options;
   options.compute_type = DType::kF16;
   const plan::Plan plan = TRY(compiler::compile(
-      TRY(rows_of_a_product()), *cuda::make_target({false, {timing_cache, false}}), options));
+      TRY(rows_of_a_product(n)), *cuda::make_target({false, {timing_cache, false}}), options));
   TRY(plan::write_plan(plan, path));
   return {};
 }
@@ -42,6 +45,32 @@ std::string read_all(const std::string& path) {
   std::ostringstream text;
   text << std::ifstream(path, std::ios::binary).rdbuf();
   return text.str();
+}
+
+/// What a timing cache would hold had each of these variants been found best at its size.
+void write_cache(const std::string& path, const task::Program& program,
+                 const std::vector<std::pair<int64_t, int>>& variants) {
+  std::string warning;
+  auto cache = cuda::TimingCache::read(path, cat(" kernels ", cuda::kernels_version()), warning);
+  for (const auto& [size, variant] : variants) {
+    const task::Program other = value_of(task::instantiate(program, {size}));
+    for (const task::Record& record : other.records)
+      if (cuda::has_variants(record))
+        cache.add(cuda::signature({record, other.slots, other.side}), {variant, 1});
+  }
+  ASSERT_TRUE(cache.write(path).ok());
+}
+
+/// How many launches of the program have no kernel in the plan.
+int n_missing(const plan::Plan& plan, const task::Program& program) {
+  int n = 0;
+  for (const task::Record& record : program.records) {
+    if (record.kind == task::Tasks::number_of<task::JoinTask>()) continue;
+    const auto launches = cuda::make_launches({record, program.slots, program.side});
+    for (const cuda::Launch& launch : value_of(launches))
+      n += std::ranges::count(plan.kernels, launch.source, &plan::Kernel::source) == 1 ? 0 : 1;
+  }
+  return n;
 }
 
 class GpuPlan : public testing::Test {
@@ -69,6 +98,30 @@ TEST_F(GpuPlan, HasTheSameBytesTwice) {
   const std::string one = read_all(file("one"));
   EXPECT_FALSE(one.empty());
   EXPECT_TRUE(one == read_all(file("two")));
+}
+
+TEST_F(GpuPlan, WithRangesOfVariantsHasTheSameBytesForEqualCaches) {
+  ASSERT_TRUE(build(file("untimed"), "", Dim::symbol("n")).ok());
+  const plan::Plan untimed = value_of(plan::read_plan(file("untimed")));
+  EXPECT_TRUE(untimed.programs[0].parametric.variants.empty());
+  write_cache(file("timings"), untimed.programs[0], {{1, 23}, {16, 21}, {128, 35}, {512, 31}});
+  const std::string timings = read_all(file("timings"));
+  ASSERT_TRUE(build(file("one"), file("timings"), Dim::symbol("n")).ok());
+  ASSERT_TRUE(build(file("two"), file("timings"), Dim::symbol("n")).ok());
+  EXPECT_EQ(value_of(plan::read_plan(file("one"))).programs[0].parametric.variants.size(), 4U);
+  EXPECT_TRUE(read_all(file("one")) == read_all(file("two")));
+  EXPECT_TRUE(read_all(file("one")) != read_all(file("untimed")));
+  EXPECT_EQ(read_all(file("timings")), timings);
+}
+
+TEST_F(GpuPlan, HasTheKernelsOfWhateverARangePicks) {
+  ASSERT_TRUE(build(file("untimed"), "", Dim::symbol("n")).ok());
+  write_cache(file("timings"), value_of(plan::read_plan(file("untimed"))).programs[0],
+              {{1, 23}, {16, 21}, {128, 35}, {512, 31}});
+  ASSERT_TRUE(build(file("plan"), file("timings"), Dim::symbol("n")).ok());
+  const plan::Plan plan = value_of(plan::read_plan(file("plan")));
+  for (int64_t n = 1; n < 700; ++n)
+    EXPECT_EQ(n_missing(plan, value_of(task::instantiate(plan.programs[0], {n}))), 0) << n;
 }
 
 TEST_F(GpuPlan, NamesItsVersionsInTheContract) {

@@ -5,22 +5,22 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
-#include <set>
 #include <thread>
 
 #include "backends/cuda/build/pack.h"
+#include "backends/cuda/build/sizes.h"
 #include "backends/cuda/graph/contract.h"
 #include "backends/cuda/launch.h"
 #include "backends/cuda/nvrtc.h"
 #include "backends/cuda/place.h"
 #include "backends/cuda/tasks/gemm.h"
+#include "task/variants.h"
 
 namespace tw::cuda {
 namespace {
 
-/// Sizes of open symbols for which kernels are put into the plan: which ones a program needs
-/// changes with what divides its sizes and with how large they are.
-constexpr int64_t kSizes[] = {1, 2, 3, 4, 7, 8, 12, 16, 17, 32, 48, 64, 100, 128, 256, 384, 512};
+/// Texts of kernels; true: a plan without this one is not built.
+using Sources = std::map<std::string, bool>;
 
 std::optional<planner::PackedWeight> stored(std::vector<std::byte> bytes) {
   return planner::PackedWeight{std::move(bytes), task::Layout::kPanels};
@@ -31,20 +31,32 @@ bool is_device_float(DType dtype) {
 }
 
 /// Adds the sources of the program's device tasks; tasks that cannot run at these sizes add none.
-void collect_sources(const task::Program& program, std::set<std::string>& sources) {
-  for (const task::Record& record : program.records) {
+/// A variant of another range of sizes is added too: sizes that are not looked at lie in that range
+/// and may need what it becomes at these.
+void collect_sources(const task::Program& program, Sources& sources) {
+  const auto add = [&](const task::Record& record, bool required) {
+    const auto launches = make_launches({record, program.slots, program.side});
+    if (!launches.ok()) return;
+    for (const Launch& launch : launches.value()) {
+      bool& is_required = sources[launch.source];
+      is_required = is_required || required;
+    }
+  };
+  for (task::Record record : program.records) {
     if (record.kind == task::Tasks::number_of<task::JoinTask>() ||
         place_of(record, program.slots) != Place::kDevice)
       continue;
-    const auto launches = make_launches({record, program.slots, program.side});
-    if (!launches.ok()) continue;
-    for (const Launch& launch : launches.value()) sources.insert(launch.source);
+    add(record, true);
+    for (const auto& range : task::ranges_of(program.parametric.variants, record.op)) {
+      record.variant = range.variant;
+      add(record, false);
+    }
   }
 }
 
-Result<std::vector<plan::Kernel>> compile_all(const std::set<std::string>& sources) {
+Result<std::vector<plan::Kernel>> compile_all(const Sources& sources) {
   std::vector<plan::Kernel> kernels;
-  for (const std::string& source : sources) kernels.push_back({source, {}});
+  for (const auto& [source, required] : sources) kernels.push_back({source, {}});
   std::vector<std::optional<Error>> failures(kernels.size());
   std::atomic<size_t> next{0};
   const auto work = [&] {
@@ -61,8 +73,9 @@ Result<std::vector<plan::Kernel>> compile_all(const std::set<std::string>& sourc
   for (unsigned t = 1; t < n_threads && t < kernels.size(); ++t) threads.emplace_back(work);
   work();
   threads.clear();
-  for (const auto& failure : failures)
-    if (failure) return *failure;
+  for (size_t i = 0; i < kernels.size(); ++i)
+    if (failures[i] && sources.at(kernels[i].source)) return *failures[i];
+  std::erase_if(kernels, [](const plan::Kernel& kernel) { return kernel.code.empty(); });
   return kernels;
 }
 
@@ -89,15 +102,14 @@ class Target : public planner::TargetServices {
     return std::optional<planner::PackedWeight>();
   }
 
-  Result<void> choose_tactics(std::vector<task::Record>& records, task::Slots slots,
-                              std::span<const std::byte> side,
+  Result<void> choose_tactics(const task::Program& program, std::vector<task::Draft::Task>& tasks,
                               std::vector<std::string>& reports) const override {
-    for (task::Record& record : records) {
-      const bool product = record.kind == task::Tasks::number_of<task::GemmTask>() ||
-                           record.kind == task::Tasks::number_of<task::ConvTask>();
-      if (product && options_.allow_tf32) record.flags |= kAllowTf32;
+    for (task::Draft::Task& one : tasks) {
+      const bool product = one.record.kind == task::Tasks::number_of<task::GemmTask>() ||
+                           one.record.kind == task::Tasks::number_of<task::ConvTask>();
+      if (product && options_.allow_tf32) one.record.flags |= kAllowTf32;
     }
-    return choose_variants(records, slots, side, options_.tactics, reports);
+    return choose_variants(program, tasks, options_.tactics, reports);
   }
 
   std::optional<std::string> declines(const task::Record& record, task::Slots slots,
@@ -109,13 +121,11 @@ class Target : public planner::TargetServices {
 
   Result<std::vector<plan::Kernel>> compile_kernels(
       const std::vector<task::Program>& programs) const override {
-    std::set<std::string> sources;
+    Sources sources;
     for (const task::Program& program : programs) {
       collect_sources(program, sources);
-      if (!program.is_parametric()) continue;
-      for (const int64_t size : kSizes) {
-        const auto other = task::instantiate(
-            program, std::vector<int64_t>(program.parametric.symbols.size(), size));
+      for (const std::vector<int64_t>& sizes : kernel_sizes(program)) {
+        const auto other = task::instantiate(program, sizes);
         if (other.ok()) collect_sources(other.value(), sources);
       }
     }
