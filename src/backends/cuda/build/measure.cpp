@@ -79,16 +79,18 @@ class Operand {
   int64_t pitch_ = 0, offset_ = 0;
 };
 
-class Measurement {
+}  // namespace
+
+class TaskTimer::Body {
  public:
-  explicit Measurement(const TaskView& view) : view_(view) {
+  explicit Body(const TaskView& view) : view_(view) {
     for (const task::Operand& operand : task::operands(view.record))
       if (operand.mode != task::Mode::kRead && view.slot(operand.slot).count() >= kLargeResult)
         n_launches_ = kLaunches / 6;
   }
 
   Result<double> run(const std::vector<Launch>& launches, double hopeless_us) {
-    TRY(make_operands());
+    if (operands_.empty()) TRY(make_operands());
     cudaStream_t stream = nullptr;
     TRY(check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "a stream"));
     const Owned<cudaStream_t> stream_owner(stream);
@@ -159,17 +161,17 @@ class Measurement {
     return double{best} * 1000 / n_launches_;
   }
 
-  const TaskView& view_;
+  const TaskView view_;
   int n_launches_ = kLaunches;
   std::map<task::SlotId, Operand> operands_;
   std::map<task::SlotId, int> copies_;
 };
 
-}  // namespace
+TaskTimer::TaskTimer(const TaskView& view) : body_(std::make_unique<Body>(view)) {}
+TaskTimer::~TaskTimer() = default;
 
-Result<double> measure_us(const TaskView& view, const std::vector<Launch>& launches,
-                          double hopeless_us) {
-  return Measurement(view).run(launches, hopeless_us);
+Result<double> TaskTimer::measure_us(const std::vector<Launch>& launches, double hopeless_us) {
+  return body_->run(launches, hopeless_us);
 }
 
 std::string measuring_device() {

@@ -16,8 +16,8 @@ struct Point {
 // of one and of many in a batch are both among the points.
 constexpr Point kBatchAndOthers[] = {{1, 128},   {16, 128}, {1, 32}, {1, 512},
                                      {128, 128}, {1, 8},    {1, 1}};
-// One size, or sides of an image; a sample of 32 is between 16 and 128.
-constexpr int64_t kAlone[] = {128, 1, 512, 16, 4};
+// A batch, a length, or sides of an image; a sample of 32 is between 16 and 128.
+constexpr int64_t kAlone[] = {128, 1, 512, 16, 4, 256};
 
 constexpr int64_t kKernelSizes[] = {1,  2,  3,  4,   7,   8,   12,  16, 17,
                                     32, 48, 64, 100, 128, 256, 384, 512};

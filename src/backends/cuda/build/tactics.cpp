@@ -88,13 +88,14 @@ bool compiles(const Candidate& candidate) {
 Result<Timing> fastest(const TaskView& view, const std::vector<Candidate>& list,
                        std::string& report) {
   std::optional<Timing> best;
+  TaskTimer timer(view);
   for (const Candidate& candidate : list) {
     if (!compiles(candidate)) {
       report += cat(" ", static_cast<int>(candidate.variant), ":does not compile");
       continue;
     }
     const double hopeless_us = best ? 2 * best->us : 1e30;
-    const double us = TRY(measure_us(view, candidate.launches, hopeless_us));
+    const double us = TRY(timer.measure_us(candidate.launches, hopeless_us));
     report += cat(" ", static_cast<int>(candidate.variant), ":", us);
     if (!best || us < best->us) best = Timing{candidate.variant, us};
   }
