@@ -160,6 +160,39 @@ TEST(Verify, AnOutputThatIsNotWrittenInFullIsRefused) {
   EXPECT_EQ(built.error().message, "output 'y': 8 of 24 elements are written");
 }
 
+/// Nearest copies elements: of another type they would leave bytes of y unwritten, or pass its end.
+TEST(Verify, AResizeThatCopiesElementsOfAnotherTypeIsRefused) {
+  for (const DType other : {DType::kI64, DType::kF16}) {
+    DraftBuilder b;
+    ResizeTask task;
+    task.x.id = b.input({Dim(3), Dim(5), Dim(2)}, "x");
+    task.y.id = b.output({Dim(3), Dim(1), Dim(2)}, "y");
+    b.draft.slots[index(task.y.id)].info.dtype = other;
+    b.draft.slots[index(task.y.id)].storage_bytes = Dim(6 * size_bytes(other));
+    b.emit(task, "resize");
+    const auto built = build_program(b.draft, {}, {}, {});
+    ASSERT_FALSE(built.ok()) << cat(other);
+    EXPECT_EQ(built.error().message, cat("resize: nearest of f32 into ", other));
+  }
+}
+
+TEST(Verify, AResizeByNoScaleIsRefused) {
+  for (const float scale : {0.0F, -1.0F, std::numeric_limits<float>::infinity(),
+                            std::numeric_limits<float>::quiet_NaN()}) {
+    DraftBuilder b;
+    ResizeTask task;
+    task.x.id = b.input({Dim(3), Dim(5), Dim(2)}, "x");
+    task.y.id = b.output({Dim(3), Dim(1), Dim(2)}, "y");
+    task.scale[0] = scale;
+    b.emit(task, "resize");
+    EXPECT_FALSE(build_program(b.draft, {}, {}, {}).ok()) << scale;
+    b.draft.tasks.clear();
+    task.scale_from_sizes = 1;
+    b.emit(task, "resize");
+    EXPECT_TRUE(build_program(b.draft, {}, {}, {}).ok()) << "the scale is not used";
+  }
+}
+
 TEST(Verify, TwoWritersOfAnElementAreRefused) {
   DraftBuilder b;
   const SlotId x = b.input({Dim(4), Dim(6)}, "x"), y = b.output({Dim(4), Dim(6)}, "y");

@@ -1,6 +1,7 @@
 // What each kind demands of its operands and fields: after this an executor may index by them
 // without looking again.
 #include <algorithm>
+#include <cmath>
 
 #include "task/record.h"
 
@@ -264,6 +265,11 @@ class Validator {
     if (static_cast<int>(t.kind) > 2 || static_cast<int>(t.coordinates) > 4 ||
         static_cast<int>(t.nearest) > 3)
       return unknown_kind();
+    if (t.kind == ResizeTask::Kind::kNearest && x.dtype != y.dtype)
+      return error(Code::kCorrupt, "nearest of ", x.dtype, " into ", y.dtype);
+    for (size_t d = 0; d + 2 < x.rank && t.scale_from_sizes == 0; ++d)
+      if (!(t.scale[d] > 0) || !std::isfinite(t.scale[d]))
+        return error(Code::kCorrupt, "resize by a scale of ", t.scale[d], " in dim ", d + 1);
     return {};
   }
 

@@ -23,7 +23,8 @@ struct DimTaps {
   std::vector<double> weight;
 };
 
-/// As std::floor, in a few instructions on every machine: tables are made for each new size.
+/// As std::floor, in a few instructions on every machine: tables are made for each new size. For
+/// coordinates that source() gives.
 int64_t floor_of(double x) {
   const auto truncated = static_cast<int64_t>(x);
   return truncated - (x < static_cast<double>(truncated) ? 1 : 0);
@@ -35,7 +36,7 @@ struct ResizePlan : Prepared {
 };
 
 /// The input coordinate of an output coordinate, by the names of the ONNX operator.
-double source(const ResizeTask& task, double scale, int64_t in, int64_t out, int64_t o) {
+double exact_source(const ResizeTask& task, double scale, int64_t in, int64_t out, int64_t o) {
   const auto x = static_cast<double>(o);
   const double resized = scale * static_cast<double>(in);
   switch (task.coordinates) {
@@ -94,6 +95,13 @@ void add_blend(const ResizeTask& task, double x, int64_t in, DimTaps& taps) {
     const double weight = weights[static_cast<size_t>(i)];
     taps.weight.push_back(task.exclude_outside != 0 ? weight / sum : weight);
   }
+}
+
+/// The same, where a tiny scale may lead far away, or nowhere: as far as any image reaches.
+double source(const ResizeTask& task, double scale, int64_t in, int64_t out, int64_t o) {
+  constexpr double kFarthest = 1e15;
+  const double x = exact_source(task, scale, in, out, o);
+  return x > -kFarthest ? std::min(x, kFarthest) : -kFarthest;
 }
 
 DimTaps make_taps(const ResizeTask& task, double scale, int64_t in, int64_t out) {
