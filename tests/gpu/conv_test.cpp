@@ -207,6 +207,7 @@ TEST(ConvOnDevice, EveryTile) {
 TEST(ConvOnDevice, EveryVariantGivesTheSameBits) {
   for (const ConvCase& c : {ConvCase{{2, 31, 37, 96}, {24, 96, 3, 3}, 1, 1, 1, 1},
                             ConvCase{{1, 31, 37, 64}, {40, 64, 3, 3}, 1, 1, 1, 1},
+                            ConvCase{{3, 61, 67, 64}, {200, 64, 3, 3}, 1, 1, 1, 1},
                             ConvCase{{2, 31, 37, 16}, {32, 16, 1, 1}, 1, 1, 1, 0}}) {
     std::vector<std::byte> first;
     for (int variant = 0; variant <= cuda::last_slide_variant(); ++variant) {
@@ -246,6 +247,25 @@ TEST(ConvOnDevice, TheEpilogueAddsAResidualAndScalesChannels) {
   }
 }
 
+/// Rows of a residual, read while other tiles are summed; the last tile is cut.
+TEST(ConvOnDevice, AWarpThatAsksForBoxesLeavesRoomForAResidual) {
+  const auto tiles = cuda::tile_configs();
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    if (!tiles[i].producer) continue;
+    SCOPED_TRACE(tiles[i].name);
+    Net net(44);
+    const ConvCase c{{5, 61, 67, 64}, {264, 64, 1, 1}, 1, 1, 1, 0};
+    task::ConvTask task = make_conv(net, c);
+    task.extra[0].id = net.add(DType::kF16, net.slot(task.y.id).shape());
+    task.epilogue = net.add_program(
+        2, {3},
+        {instr(PointOp::kAdd, Lane::kF32, 2, 0, 1), instr(PointOp::kRelu, Lane::kF32, 3, 2)});
+    net.add_task(task);
+    net.program.records.back().variant = static_cast<uint8_t>(1 + 2 * i);
+    expect_same_on_device(net, task.y.id, 4 * tolerance(c));
+  }
+}
+
 /// Whole multiples of 64 channels: pixels come as boxes (kernels/gemm_tiles.cuh).
 TEST(ConvOnDevice, PixelsAsBoxesInEveryTile) {
   const auto n_tiles = cuda::tile_configs().size();
@@ -258,6 +278,9 @@ TEST(ConvOnDevice, PixelsAsBoxesInEveryTile) {
           {{2, 17, 13, 128}, {40, 128, 3, 3}, 1, 2, 1, 1, DType::kBF16, Lie::kDense, variant});
       expect_conv(
           {{2, 15, 13, 128}, {64, 128, 1, 1}, 1, 2, 1, 0, DType::kF16, Lie::kDense, variant});
+      if (cluster == 0 && cuda::tile_configs()[i].producer)
+        expect_conv(
+            {{3, 123, 67, 64}, {264, 64, 3, 3}, 1, 2, 1, 1, DType::kF16, Lie::kDense, variant});
     }
   }
 }

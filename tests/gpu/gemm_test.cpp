@@ -140,6 +140,20 @@ TEST(GemmOnDevice, EveryTileOfEveryType) {
   }
 }
 
+/// The last tiles cut, fewer tiles of K than stages.
+TEST(GemmOnDevice, AWarpThatAsksForBoxes) {
+  const auto tiles = cuda::tile_configs();
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    if (!tiles[i].producer) continue;
+    SCOPED_TRACE(tiles[i].name);
+    const auto variant = static_cast<uint8_t>(1 + 2 * i);
+    expect_weighed(1100, 520, 2200, DType::kF16, 0, variant);
+    expect_weighed(130, 64, 4360, DType::kBF16, 0, variant);
+    expect_weighed(70, 1544, 2304, DType::kF16, 0, variant);
+    expect_weighed(3000, 136, 2304, DType::kF16, 0, variant);
+  }
+}
+
 TEST(GemmOnDevice, TheEpilogueSeesSumsAndExtras) {
   for (const DType dtype : kFloats) {
     Net net(4);

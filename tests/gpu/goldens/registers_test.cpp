@@ -47,17 +47,18 @@ std::string figures(const std::string& name, const Net& net) {
 
 void pack(Net& net, task::SlotId weight) { net.slot(weight).layout = task::Layout::kPanels; }
 
-std::string gemm(DType dtype, int64_t m, uint8_t variant, const std::string& tile) {
+std::string gemm(DType dtype, int64_t m, uint8_t variant, const std::string& tile,
+                 int64_t n = 768) {
   Net net(1);
   task::GemmTask task;
   task.a.id = net.add(dtype, {m, 768});
-  task.b.id = net.add_immutable(dtype, {768, 768});
-  task.bias.id = net.add(dtype, {768});
-  task.c.id = net.add(dtype, {m, 768});
+  task.b.id = net.add_immutable(dtype, {768, n});
+  task.bias.id = net.add(dtype, {n});
+  task.c.id = net.add(dtype, {m, n});
   pack(net, task.b.id);
   net.add_task(task);
   net.program.records.back().variant = variant;
-  return figures(cat("gemm ", dtype, " ", m, " x 768 x 768 ", tile), net);
+  return figures(cat("gemm ", dtype, " ", m, " x 768 x ", n, " ", tile), net);
 }
 
 std::string conv(const Dims& x, const Dims& w, int16_t stride, int16_t pad, int32_t groups = 1,
@@ -173,7 +174,8 @@ std::string all_figures() {
     for (const int serial : {0, 1})
       text += gemm(DType::kF16, tiles[i].groups ? 512 : 16,
                    static_cast<uint8_t>(1 + 2 * i + static_cast<size_t>(serial)),
-                   cat(tiles[i].name, serial == 1 ? ", slices one after another" : ""));
+                   cat(tiles[i].name, serial == 1 ? ", slices one after another" : ""),
+                   tiles[i].producer ? 4096 : 768);  // where K is in one piece
   text += gemm(DType::kF32, 128, 0, "chosen by the sizes");
   text +=
       conv({1, 224, 224, 3}, {64, 3, 7, 7}, 2, 3) + conv({1, 56, 56, 64}, {64, 64, 3, 3}, 1, 1) +

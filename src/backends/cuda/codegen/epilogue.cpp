@@ -1,4 +1,5 @@
 #include "backends/cuda/codegen/epilogue.h"
+#include <algorithm>
 
 #include "backends/cuda/codegen/points.h"
 #include "base/cat.h"
@@ -71,7 +72,8 @@ std::string prefetch_text(const EpilogueCode& code, DType bias, bool has_bias) {
 }
 
 std::string struct_text(const std::vector<Member>& members, std::string_view out_type, int vector,
-                        const Points& points, std::string_view sum, std::string_view prefetch) {
+                        const Points& points, std::string_view sum, std::string_view prefetch,
+                        bool loads_rows) {
   std::string declarations, initializers, loads;
   for (const Member& m : members) {
     declarations += m.declaration;
@@ -79,7 +81,8 @@ std::string struct_text(const std::vector<Member>& members, std::string_view out
     loads += m.load;
   }
   return cat(points.function, "struct Epilogue {\n", declarations,
-             "  float alpha;\n"
+             "  static constexpr bool kLoadsRows = ", loads_rows ? "true" : "false",
+             ";\n  float alpha;\n"
              "  template <class Batch>\n"
              "  TW_DEVICE Epilogue(const Params& p, const Batch& batch, int col)\n      : ",
              initializers, ", alpha(p.alpha) {}\n", prefetch,
@@ -127,11 +130,13 @@ Result<EpilogueCode> make_epilogue(const TaskView& view, const EpilogueOperands&
   Member result = member("out", "out", operand_type("Result", code.out, out.dtype, code.vector));
   result.load.clear();
   members.push_back(result);
+  const bool loads_rows = std::any_of(code.extras.begin(), code.extras.end(),
+                                      [](const MatrixOperand& extra) { return extra.levels > 0; });
   const DType bias = has_bias ? view.slot(operands.bias).dtype : DType::kF32;
   code.text = struct_text(members, device_type(out.dtype), code.vector,
                           TRY(make_points(view, operands, code)),
                           has_bias ? "fmaf(alpha, sums[i], bias[i])" : "alpha * sums[i]",
-                          prefetch_text(code, bias, has_bias));
+                          prefetch_text(code, bias, has_bias), loads_rows);
   return code;
 }
 

@@ -19,6 +19,7 @@
 #pragma once
 
 #include "gemm_place.cuh"
+#include "gemm_produced.cuh"
 #include "gemm_tiles.cuh"
 
 /// Calls load of both kinds of loader.
@@ -140,24 +141,32 @@ TW_DEVICE void run_gemm(const Params& p) {
   const int col = place.col + in_tile;
   Epilogue::prefetch(p, col);
   const auto sum = [&] {
-    if constexpr (requires { LoadA::kBoxes; })
+    if constexpr (kCfg.producer)
+      return sum_produced<kCfg, Sums, LoadA, LoadB>(p, place, ring, ring + p.table_offset);
+    else if constexpr (requires { LoadA::kBoxes; })
       return sum_boxes<kCfg, Sums, LoadA, LoadB>(p, place, ring, ring + p.table_offset);
     else
       return sum_tile<kCfg, Sums, LoadA, LoadB>(p, batch, place, ring, memory + p.table_offset);
   };
   const Sums sums = sum();
+  const bool sums_up = !kCfg.producer || threadIdx.x < kCfg.threads();
 
   // This block finishes rows [first, last) of the tile. What they need besides the sums is on its
   // way while the sums change hands.
   const int first = kCluster ? place.slice * kBlockRows : 0;
   const int last = min(min(first + kBlockRows, kCfg.rows), p.m - place.row);
   int row = first + static_cast<int>(threadIdx.x) / kVectors;
-  bool busy = col < p.n && row < last;
-  Epilogue epilogue(p, batch, busy ? col : 0);
-  if (busy) epilogue.load(place.row + row);
+  bool busy = sums_up && col < p.n && row < last;
+  // Rows that need more than the sums: what a few of them need is on its way at a time.
+  constexpr int kAhead = Epilogue::kLoadsRows ? 4 : 1;
+  const Epilogue none(p, batch, busy ? col : 0);
+  Epilogue epilogues[] = {none, none, none, none};
+#pragma unroll
+  for (int i = 0; i < kAhead; ++i)
+    if (busy && row + i * kStep < last) epilogues[i].load(place.row + row + i * kStep);
   cp_async_wait<0>();
   __syncthreads();
-  sums.store(ring);
+  if (sums_up) sums.store(ring);
   if constexpr (kCluster) {
     cluster_arrive();
     cluster_wait();
@@ -166,19 +175,20 @@ TW_DEVICE void run_gemm(const Params& p) {
     __syncthreads();
   }
   while (busy) {
-    const int finished = row;
-    row += kStep;
-    busy = row < last;
-    // What the next row needs is on its way while this one is finished.
-    Epilogue next = epilogue;
-    if (busy) next.load(place.row + row);
-    float part[kCfg.vector];
-    read_sums<kCfg>(ring + (finished * kCfg.sums_pitch() + in_tile) * 4, part);
-    if constexpr (kCluster) {
-      if (!busy) cluster_arrive();  // it has read the last sums
+#pragma unroll
+    for (int i = 0; i < kAhead; ++i) {
+      if (!busy) break;
+      const int finished = row, ahead = row + kAhead * kStep;
+      row += kStep;
+      busy = row < last;
+      float part[kCfg.vector];
+      read_sums<kCfg>(ring + (finished * kCfg.sums_pitch() + in_tile) * 4, part);
+      if constexpr (kCluster) {
+        if (!busy) cluster_arrive();  // it has read the last sums
+      }
+      epilogues[i].store(place.row + finished, part);
+      if (ahead < last) epilogues[i].load(place.row + ahead);
     }
-    epilogue.store(place.row + finished, part);
-    epilogue = next;
   }
   if constexpr (kCluster) cluster_wait();
 }

@@ -16,7 +16,8 @@ struct GemmConfig {
   Slicing slicing;
   int cluster;  // blocks, where slicing is kCluster
   int batch_dims;
-  int vector;  // columns that the epilogue handles at a time
+  int vector;             // columns that the epilogue handles at a time
+  bool producer = false;  // a warp of its own asks for the boxes (gemm_produced.cuh)
   TW_DEVICE constexpr int threads() const { return 32 * warps_m * warps_n; }
   TW_DEVICE constexpr int stage_bytes() const { return (rows + cols) * kRowBytes; }
   /// Floats from a row of sums to the next: 8 modulo 32 makes the stores of fragments free of

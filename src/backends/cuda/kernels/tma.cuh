@@ -31,6 +31,10 @@ TW_DEVICE void barrier_wait(uint32_t barrier, uint32_t parity) {
   __trap();
 }
 
+TW_DEVICE void barrier_arrive(uint32_t barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
 TW_DEVICE void prefetch_map(const TensorMap* map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }

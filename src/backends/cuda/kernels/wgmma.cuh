@@ -58,18 +58,23 @@ class GroupSums {
   /// Waits for all tiles but the last.
   TW_DEVICE void finish_before() { wgmma_wait<1>(); }
 
+  /// The tile of sums, by all of its warpgroups.
   TW_DEVICE void store(uint32_t to) const {
-    const int lane = threadIdx.x % 32, row = group_m() * kM * 64 + threadIdx.x / 32 % 4 * 16;
-    to += ((row + lane / 4) * kCfg.sums_pitch() + group_n() * kCols + lane % 4 * 2) * 4;
+    const int row = group_m() * kM * 64 + threadIdx.x / 32 % 4 * 16;
+    to += (row * kCfg.sums_pitch() + group_n() * kCols) * 4;
 #pragma unroll
-    for (int i = 0; i < kM; ++i)
+    for (int i = 0; i < kM; ++i) store_rows(i, to + i * 64 * kCfg.sums_pitch() * 4);
+  }
+  /// The 16 rows that this warp has of block i of 64.
+  TW_DEVICE void store_rows(int i, uint32_t to) const {
+    const int lane = threadIdx.x % 32;
+    to += (lane / 4 * kCfg.sums_pitch() + lane % 4 * 2) * 4;
 #pragma unroll
-      for (int j = 0; j < kCols / 8; ++j) {
-        const uint32_t at = to + (i * 64 * kCfg.sums_pitch() + j * 8) * 4;
-        const auto sum = [&](int e) { return started_ ? sums_[i][j * 4 + e] : 0.0f; };
-        store_shared_8(at, {sum(0), sum(1)});
-        store_shared_8(at + 8 * kCfg.sums_pitch() * 4, {sum(2), sum(3)});
-      }
+    for (int j = 0; j < kCols / 8; ++j) {
+      const auto sum = [&](int e) { return started_ ? sums_[i][j * 4 + e] : 0.0f; };
+      store_shared_8(to + j * 32, {sum(0), sum(1)});
+      store_shared_8(to + j * 32 + 8 * kCfg.sums_pitch() * 4, {sum(2), sum(3)});
+    }
   }
 
  private:

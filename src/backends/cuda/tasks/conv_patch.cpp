@@ -10,7 +10,6 @@
 namespace tw::cuda {
 namespace {
 
-constexpr int64_t kProcessors = 132;
 constexpr int kThreadsPerProcessor = 512;  // whose registers hold a tile's sums and pixels
 constexpr int64_t kMaxK = 192;
 /// Warpgroups of a block, by variant.

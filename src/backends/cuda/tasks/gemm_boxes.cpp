@@ -90,4 +90,9 @@ std::optional<ProductBoxes> product_boxes(const TaskView& view, const Product& p
   return both;
 }
 
+bool may_have_boxes(const TaskView& view, const Product& product) {
+  constexpr TileConfig kAny{"", 64, 64, 4, 1, 1, 1, true};
+  return product_boxes(view, product, kAny).has_value();
+}
+
 }  // namespace tw::cuda

@@ -21,4 +21,7 @@ std::optional<TensorBoxes> rows_along_k(const Product& product, const ProductOpe
 std::optional<ProductBoxes> product_boxes(const TaskView& view, const Product& product,
                                           const TileConfig& tile);
 
+/// Whether there are boxes for a tile of warpgroups.
+bool may_have_boxes(const TaskView& view, const Product& product);
+
 }  // namespace tw::cuda

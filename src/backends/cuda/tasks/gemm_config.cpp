@@ -27,9 +27,14 @@ constexpr TileConfig kTiles[] = {
     {"g64x64", 64, 64, 4, 1, 5, 2, true},
     {"g64x32", 64, 32, 4, 1, 6, 3, true},
     {"g64x256", 64, 256, 4, 1, 4, 1, true},
+    // One block a multiprocessor: the ring must hold what it takes to get there and back.
+    {"g128x128 deep", 128, 128, 8, 1, 6, 1, true},
+    {"g128x64 deep", 128, 64, 8, 1, 8, 1, true},
+    {"g64x128 deep", 64, 128, 4, 1, 8, 1, true},
+    {"g64x64 deep", 64, 64, 4, 1, 12, 1, true},
+    {"g128x128 produced", 128, 128, 8, 1, 6, 1, true, true},
 };
 
-constexpr int64_t kProcessors = 132;
 constexpr double kCyclesPerUs = 1700;
 constexpr int kSharedPerProcessor = 227 * 1024;
 
@@ -89,10 +94,13 @@ GemmChoice choose_tile(const ProductShape& shape, int n_slices, uint8_t variant)
   const auto fits = [&](const GemmChoice& choice) {
     // A second set of sums needs registers, and so does what is gathered.
     if (choice.tile->groups != shape.groups) return false;
+    if (choice.tile->producer && (!shape.boxes || n_slices > 1)) return false;
     if (choice.tile->cols > choice.tile->threads() * shape.vector)
       return false;  // a row has threads
     const int sums = choice.tile->rows * choice.tile->cols / choice.tile->threads();
-    const bool crowded = shape.gathers || !shape.tensor_cores || (n_slices > 1 && !choice.cluster);
+    const bool twice = n_slices > 1 && !choice.cluster;
+    const bool crowded = shape.gathers || !shape.tensor_cores || twice;
+    if (twice && shape.groups && !shape.boxes && sums > 32) return false;  // loaders need some too
     return (!crowded || sums <= 64) && (!choice.cluster || n_slices > 1);
   };
   if (variant > 0) {

@@ -10,15 +10,21 @@
 
 namespace tw::cuda {
 
+inline constexpr int64_t kProcessors = 132;  // of an H100 or H200
+
 /// A tile and who computes it (kernels/gemm.cuh).
 struct TileConfig {
   const char* name;
   int rows, cols, warps_m, warps_n, stages;
-  int blocks;           // that a multiprocessor should have room for
-  bool groups = false;  // products of warpgroups (kernels/wgmma.cuh); warps_m counts four a group
+  int blocks;             // that a multiprocessor should have room for
+  bool groups = false;    // products of warpgroups (kernels/wgmma.cuh); warps_m counts four a group
+  bool producer = false;  // a warp of its own asks for boxes (kernels/gemm_produced.cuh)
 
-  int threads() const { return 32 * warps_m * warps_n; }
+  int threads() const { return 32 * warps_m * warps_n; }  // that sum
+  int block_threads() const { return threads() + (producer ? 32 : 0); }
   int stage_bytes() const { return (rows + cols) * 128; }
+  /// Where operands come as boxes: a barrier a stage, two where a warp of its own asks.
+  int barrier_bytes() const { return stages * (producer ? 16 : 8); }
   /// Of a block that meets at most so many tiles of K.
   int shared_bytes(int64_t k_tiles = INT32_MAX) const;
 };
@@ -32,6 +38,7 @@ struct ProductShape {
   bool gathers = false;  // an operand passes through registers
   bool groups = false;   // products of warpgroups: a class has them in all of its tiles or in none
   int vector = 8;        // columns that the epilogue handles at a time
+  bool boxes = false;    // both operands come as boxes
 
   int64_t k_tiles() const { return (k * elem_bytes + 127) / 128; }
 };

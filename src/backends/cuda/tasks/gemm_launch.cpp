@@ -10,7 +10,6 @@ namespace tw::cuda {
 namespace {
 
 constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
-constexpr int64_t kBarrierBytes = 8;  // of a stage whose operands come as boxes
 
 /// Bytes of the table of taps that a block keeps beside the ring for `k_tiles` of K (conv.cuh).
 int64_t table_bytes(const ProductOperand& operand, int64_t k_tiles) {
@@ -41,7 +40,7 @@ std::string source_of(const Product& product, const EpilogueCode& epilogue,
       "inline constexpr GemmConfig kConfig{", tile.rows, ", ", tile.cols, ", ", tile.warps_m, ", ",
       tile.warps_n, ", ", tile.stages, ", Slicing::", slicing, ", ",
       choice.cluster ? product.n_slices : 1, ", ", product.dims.batch_dims(), ", ", epilogue.vector,
-      "};\nusing Sums = ",
+      ", ", tile.producer ? "true" : "false", "};\nusing Sums = ",
       tile.groups    ? "GroupSums<"
       : tensor_cores ? "TensorSums<"
                      : "PlainSums<",
@@ -51,7 +50,7 @@ std::string source_of(const Product& product, const EpilogueCode& epilogue,
                          : "MatrixBoxes",
       ";\nusing LoadB = ",
       boxes.has_value() ? "MatrixBoxes" : loader_type(product.b, product.dtype, "kConfig.cols"),
-      ";\nextern \"C\" __global__ void __launch_bounds__(", tile.threads(), ", ",
+      ";\nextern \"C\" __global__ void __launch_bounds__(", tile.block_threads(), ", ",
       crowded ? 1 : tile.blocks,
       ")\ntw_kernel(const __grid_constant__ Params p) {\n"
       "  run_gemm<kConfig, Sums, LoadA, LoadB, Epilogue>(p);\n}\n");
@@ -132,7 +131,8 @@ Result<std::vector<Launch>> launch_product(const TaskView& view, const Product& 
                            product.dtype != DType::kF32 || (view.record.flags & kAllowTf32) != 0,
                            product.a.gathers() || product.b.gathers(),
                            product.dtype != DType::kF32 && product.many_rows,
-                           epilogue.vector};
+                           epilogue.vector,
+                           may_have_boxes(view, product)};
   const GemmChoice choice = choose_tile(shape, product.n_slices, view.record.variant);
 
   GemmParams<7> p = product_params(view, product);
@@ -156,9 +156,9 @@ Result<std::vector<Launch>> launch_product(const TaskView& view, const Product& 
   if (blocks > kMaxInt)
     return error(Code::kUnsupported, "a product of ", blocks, " tiles is larger than a grid");
   launch.grid = {static_cast<uint32_t>(blocks), 1, 1};
-  launch.threads = static_cast<uint32_t>(choice.tile->threads());
+  launch.threads = static_cast<uint32_t>(choice.tile->block_threads());
   const int64_t beside =
-      boxes.has_value() ? choice.tile->stages * kBarrierBytes : table_bytes(product.a, block_tiles);
+      boxes.has_value() ? choice.tile->barrier_bytes() : table_bytes(product.a, block_tiles);
   launch.shared_bytes = static_cast<uint32_t>(p.table_offset + beside);
   if (boxes.has_value()) {
     launch.boxes = {boxes->a, boxes->b};
