@@ -3,7 +3,9 @@
 // whole planes, so that most of the work runs along memory.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
+#include <span>
 
 #include "backends/cpu/lanes.h"
 #include "backends/cpu/tasks/tasks.h"
@@ -23,8 +25,8 @@ struct DimTaps {
   std::vector<double> weight;
 };
 
-/// As std::floor, in a few instructions on every machine: tables are made for each new size. For
-/// coordinates that source() gives.
+/// As std::floor, in a few instructions on every machine: for the coordinates that
+/// find_sources gives.
 int64_t floor_of(double x) {
   const auto truncated = static_cast<int64_t>(x);
   return truncated - (x < static_cast<double>(truncated) ? 1 : 0);
@@ -35,40 +37,61 @@ struct ResizePlan : Prepared {
   std::vector<DimTaps> dims;
 };
 
-/// The input coordinate of an output coordinate, by the names of the ONNX operator.
-double exact_source(const ResizeTask& task, double scale, int64_t in, int64_t out, int64_t o) {
-  const auto x = static_cast<double>(o);
+constexpr double kFarthest = 1e15;  // pixels: a tiny scale may lead beyond, or nowhere
+
+/// The input coordinates of output coordinates from `begin` on, by the names of the ONNX operator.
+/// One loop a name: tables are made for each new size.
+void find_sources(const ResizeTask& task, double scale, int64_t in, int64_t out, int64_t begin,
+                  std::span<double> sources) {
+  const auto fill = [&](auto&& source) {
+    // Counted in int, which vectors of double are made of in one instruction.
+    for (int i = 0; i < static_cast<int>(sources.size()); ++i)
+      sources[static_cast<size_t>(i)] = source(static_cast<double>(begin) + i);
+  };
   const double resized = scale * static_cast<double>(in);
   switch (task.coordinates) {
-    case Coordinates::kHalfPixel:
-      return (x + 0.5) / scale - 0.5;
     case Coordinates::kPytorchHalfPixel:
-      return resized > 1 ? (x + 0.5) / scale - 0.5 : 0;
+      if (!(resized > 1)) return fill([](double) { return 0.0; });
+      [[fallthrough]];
+    case Coordinates::kHalfPixel:
+      fill([=](double o) { return (o + 0.5) / scale - 0.5; });
+      break;
     case Coordinates::kAlignCorners:
-      return resized == 1 ? 0 : x * static_cast<double>(in - 1) / (resized - 1);
+      if (resized == 1) return fill([](double) { return 0.0; });
+      fill([=](double o) { return o * static_cast<double>(in - 1) / (resized - 1); });
+      break;
     case Coordinates::kAsymmetric:
-      return x / scale;
+      fill([=](double o) { return o / scale; });
+      break;
     case Coordinates::kHalfPixelSymmetric: {
       const double adjustment = static_cast<double>(out) / resized;
       const double offset = static_cast<double>(in) / 2 * (1 - adjustment);
-      return offset + (x + 0.5) / scale - 0.5;
+      fill([=](double o) { return offset + (o + 0.5) / scale - 0.5; });
+      break;
     }
   }
-  return x;
+  // They ascend or descend, so the ends tell of all.
+  const auto is_near = [](double x) { return std::abs(x) <= kFarthest; };
+  if (!is_near(sources.front()) || !is_near(sources.back()))
+    for (double& x : sources) x = std::min(x > -kFarthest ? x : -kFarthest, kFarthest);
 }
 
-int64_t nearest(ResizeTask::Nearest mode, double x) {
+/// The input elements that are nearest to coordinates.
+void find_nearest(ResizeTask::Nearest mode, std::span<const double> sources, int64_t in,
+                  int64_t* index) {
+  const auto fill = [&](auto&& round) {
+    for (const double x : sources) *index++ = std::clamp<int64_t>(round(x), 0, in - 1);
+  };
   switch (mode) {
     case ResizeTask::Nearest::kRoundPreferFloor:
-      return ceil_of(x - 0.5);
+      return fill([](double x) { return ceil_of(x - 0.5); });
     case ResizeTask::Nearest::kRoundPreferCeil:
-      return floor_of(x + 0.5);
+      return fill([](double x) { return floor_of(x + 0.5); });
     case ResizeTask::Nearest::kFloor:
-      return floor_of(x);
+      return fill(floor_of);
     case ResizeTask::Nearest::kCeil:
-      return ceil_of(x);
+      return fill(ceil_of);
   }
-  return 0;
 }
 
 /// The weights of the four (or two) neighbours around a fraction in [0, 1).
@@ -97,27 +120,23 @@ void add_blend(const ResizeTask& task, double x, int64_t in, DimTaps& taps) {
   }
 }
 
-/// The same, where a tiny scale may lead far away, or nowhere: as far as any image reaches.
-double source(const ResizeTask& task, double scale, int64_t in, int64_t out, int64_t o) {
-  constexpr double kFarthest = 1e15;
-  const double x = exact_source(task, scale, in, out, o);
-  return x > -kFarthest ? std::min(x, kFarthest) : -kFarthest;
-}
-
 DimTaps make_taps(const ResizeTask& task, double scale, int64_t in, int64_t out) {
   DimTaps taps;
   if (in == 0) return taps;
   const bool is_nearest = task.kind == ResizeTask::Kind::kNearest;
   taps.n = is_nearest ? 1 : task.kind == ResizeTask::Kind::kLinear ? 2 : 4;
-  taps.index.reserve(static_cast<size_t>(out * taps.n));
+  is_nearest ? taps.index.resize(static_cast<size_t>(out))
+             : taps.index.reserve(static_cast<size_t>(out * taps.n));
   if (!is_nearest) taps.weight.reserve(static_cast<size_t>(out * taps.n));
-  for (int64_t o = 0; o < out; ++o) {
-    const double x = source(task, scale, in, out, o);
-    if (is_nearest) {
-      taps.index.push_back(std::clamp<int64_t>(nearest(task.nearest, x), 0, in - 1));
-    } else {
-      add_blend(task, x, in, taps);
-    }
+  std::array<double, 256> block;
+  for (int64_t begin = 0; begin < out; begin += std::ssize(block)) {
+    const auto n = static_cast<size_t>(std::min<int64_t>(out - begin, std::ssize(block)));
+    const std::span sources = std::span(block).first(n);
+    find_sources(task, scale, in, out, begin, sources);
+    if (is_nearest)
+      find_nearest(task.nearest, sources, in, taps.index.data() + begin);
+    else
+      for (const double x : sources) add_blend(task, x, in, taps);
   }
   return taps;
 }
