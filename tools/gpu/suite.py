@@ -12,6 +12,7 @@ A part is a file; it checks before it times, prints tables and gives JSON:
   branches    branches on 1, 2 and 4 streams: equal bits, and times
   batch_bits  rows of a batch have the bits that they have alone
   flat        engines and sessions come and go ten thousand times, memory stays flat (gpu_flat)
+  sanitizer   kernels under compute-sanitizer, where it works on the machine
 
   suite.py --bin FOLDER --out FOLDER [--models-dir FOLDER] [--parts tasks,ops,models] [--models bert,resnet,minilm]
 
@@ -46,6 +47,7 @@ PARTS = {
     "branches": "branches:measure_branches",
     "batch_bits": "batch_bits:check_batch_bits",
     "flat": "flat:check_flat",
+    "sanitizer": "sanitizer:check_sanitizer",
 }
 KEYS = {"models": "rows"}  # where a part's figures stand in suite.json, when not under its name
 
