@@ -160,6 +160,19 @@ TEST(Verify, AnOutputThatIsNotWrittenInFullIsRefused) {
   EXPECT_EQ(built.error().message, "output 'y': 8 of 24 elements are written");
 }
 
+TEST(Verify, AWeightIsNotWrittenWhateverItsFlagsSay) {
+  DraftBuilder b;
+  const SlotId x = b.input({Dim(4), Dim(6)}, "x"), y = b.output({Dim(4), Dim(6)}, "y");
+  const SlotId weight = b.root(Space::kWeight, {Dim(4), Dim(6)}, "w");
+  b.draft.slots[index(weight)].info.flags = 0;
+  b.unary(x, weight, "first");
+  b.unary(weight, y, "second");
+  const auto built = build_program(b.draft, {}, {}, {});
+  ASSERT_FALSE(built.ok());
+  EXPECT_EQ(built.error().message,
+            "task 0 (elementwise of 'first', tiles 0 to 1): writes 'w', which may only be read");
+}
+
 /// Nearest copies elements: of another type they would leave bytes of y unwritten, or pass its end.
 TEST(Verify, AResizeThatCopiesElementsOfAnotherTypeIsRefused) {
   for (const DType other : {DType::kI64, DType::kF16}) {

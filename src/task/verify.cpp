@@ -114,7 +114,8 @@ Result<void> Verifier::check_record(const Record& record, int64_t& tiles) const 
   for (size_t i = 0; i < roles.size(); ++i) {
     const SlotId id = record.operands[i];
     if (id == kNoSlot || roles[i].mode == Mode::kRead) continue;
-    if (program_.slot(id).immutable() || program_.slot(id).space == Space::kInput)
+    const SlotInfo& written = program_.slot(id);
+    if (written.immutable() || written.space == Space::kInput || written.space == Space::kWeight)
       return error(Code::kCorrupt, "writes ", slot(index(id)), ", which may only be read");
   }
   return {};
