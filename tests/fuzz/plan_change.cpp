@@ -90,10 +90,14 @@ void change_records(Program& program, Random& random) {
   }
 }
 
+/// A slot whose rank was changed before may state any.
+size_t dims_in(const SlotInfo& slot) { return std::min<size_t>(slot.rank, kMaxRank); }
+
 void change_slot(Program& program, Random& random) {
   if (program.slots.empty()) return;
   SlotInfo& slot = any(program.slots, random);
-  const size_t d = below(random, one_in(random, 4) || slot.rank == 0 ? kMaxRank : slot.rank);
+  const size_t n_dims = dims_in(slot);
+  const size_t d = below(random, one_in(random, 4) || n_dims == 0 ? kMaxRank : n_dims);
   switch (below(random, 10)) {
     case 0:
       slot.space = any_enum<task::Space>(random, 5);
@@ -131,11 +135,11 @@ void change_slot(Program& program, Random& random) {
 void change_size(Program& program, Random& random) {
   if (program.slots.empty()) return;
   const SlotInfo& model = any(program.slots, random);
-  if (model.rank == 0) return;
-  const int64_t old = model.dims[below(random, model.rank)];
+  if (dims_in(model) == 0) return;
+  const int64_t old = model.dims[below(random, dims_in(model))];
   const int64_t now = one_in(random, 4) ? 0 : static_cast<int64_t>(below(random, 9));
   for (SlotInfo& slot : program.slots)
-    for (int d = 0; d < slot.rank; ++d)
+    for (size_t d = 0; d < dims_in(slot); ++d)
       if (slot.dims[d] == old) slot.dims[d] = now;
 }
 
