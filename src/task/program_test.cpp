@@ -189,6 +189,17 @@ TEST(Verify, AResizeThatCopiesElementsOfAnotherTypeIsRefused) {
   }
 }
 
+TEST(Verify, AResizeOfNothingIntoSomethingIsRefused) {
+  for (const int64_t rows : {0, 1}) {
+    DraftBuilder b;
+    ResizeTask task;
+    task.x.id = b.input({Dim(2), Dim(0), Dim(3)}, "x");
+    task.y.id = b.output({Dim(2), Dim(rows), Dim(3)}, "y");
+    b.emit(task, "resize");
+    EXPECT_EQ(build_program(b.draft, {}, {}, {}).ok(), rows == 0) << rows;
+  }
+}
+
 TEST(Verify, AResizeByNoScaleIsRefused) {
   for (const float scale : {0.0F, -1.0F, std::numeric_limits<float>::infinity(),
                             std::numeric_limits<float>::quiet_NaN()}) {

@@ -259,7 +259,7 @@ class Validator {
     const SlotInfo& x = at(t.x.id);
     const SlotInfo& y = at(t.y.id);
     if (x.rank < 3 || x.rank > 5 || y.rank != x.rank || x.dims[0] != y.dims[0] ||
-        x.dims[x.rank - 1] != y.dims[y.rank - 1])
+        x.dims[x.rank - 1] != y.dims[y.rank - 1] || (x.count() == 0 && y.count() > 0))
       return error(Code::kCorrupt, "resize of [", join(x.shape(), ","), "] into [",
                    join(y.shape(), ","), "]");
     if (static_cast<int>(t.kind) > 2 || static_cast<int>(t.coordinates) > 4 ||
