@@ -190,6 +190,14 @@ void expect_compiles(const cpu::Net& net) {
     }
 }
 
+void expect_bits(cpu::Net& net, task::SlotId result, std::vector<std::byte>& first) {
+  if (!has_device()) return expect_compiles(net);
+  const auto bytes = bytes_on_device(net, result);
+  ASSERT_TRUE(bytes.ok()) << bytes.error().message;
+  if (first.empty()) first = bytes.value();
+  EXPECT_EQ(bytes.value(), first);
+}
+
 void expect_same_on_device(cpu::Net& net, task::SlotId result, double tolerance) {
   if (!has_device()) {
     expect_compiles(net);

@@ -8,6 +8,10 @@
 
 namespace tw::gpu {
 
+/// The bytes of a result are `first`, which the first call sets. Without a GPU the kernels are
+/// compiled only.
+void expect_bits(cpu::Net& net, task::SlotId result, std::vector<std::byte>& first);
+
 /// Runs the net on the CPU executor and on the device, there twice: every element of `result` is
 /// within `tolerance` (times the larger of 1 and the magnitude) and the two device runs give equal
 /// bits. Skips with a sentence where there is no GPU. Fails when a task has no CUDA form.
