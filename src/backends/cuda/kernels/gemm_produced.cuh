@@ -4,7 +4,7 @@
 // | barrier of a stage | its phase completes when            | who waits          |
 // |--------------------|-------------------------------------|--------------------|
 // | full               | the boxes of both operands are there| the warps that sum |
-// | empty              | every warpgroup is done with them   | the asking thread  |
+// | empty              | every warp is done with them        | the asking thread  |
 #pragma once
 
 #include "gemm_tiles.cuh"
@@ -38,7 +38,7 @@ struct Ring {
 /// The products of all tiles of K with this warpgroup's sums; stages are given back as it goes.
 template <GemmConfig kCfg, class Sums>
 TW_DEVICE void sum_stages(Sums& sums, Ring<kCfg>& ring, int k_tiles) {
-  const bool tells = threadIdx.x % 128 == 0;  // the products of a warpgroup end together
+  const bool tells = threadIdx.x % 32 == 0;  // for its warp: others may be a tile behind
   uint32_t before = 0;
 #pragma unroll 1
   for (int tile = 0; tile < k_tiles; ++tile) {
@@ -59,7 +59,7 @@ TW_DEVICE Sums sum_produced(const Params& p, const Place<kCfg>& place, uint32_t 
   static_assert(kCfg.slicing == Slicing::kOne);
   Ring<kCfg> ring(at, barriers);
   const bool asks = threadIdx.x == kCfg.threads();
-  if (asks) prefetch_map(&p.map_a), prefetch_map(&p.map_b), ring.make(kCfg.threads() / 128);
+  if (asks) prefetch_map(&p.map_a), prefetch_map(&p.map_b), ring.make(kCfg.threads() / 32);
   __syncthreads();  // the barriers are there
   Sums sums;
   if (asks) {
