@@ -116,6 +116,14 @@ class OnDevice {
   cuda::IndexFaults faults_;
 };
 
+/// How many bytes differ, and where.
+std::string differences(const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
+  size_t n = 0, first = 0, last = 0;
+  for (size_t i = 0; i < a.size(); ++i)
+    if (a[i] != b[i]) first = n++ == 0 ? i : first, last = i;
+  return cat(n, " of ", a.size(), " bytes, from byte ", first, " to ", last);
+}
+
 /// The bytes that two runs from the same start give; they must be equal.
 Result<std::vector<std::byte>> run_twice(const cpu::Net& before, task::SlotId result, bool packed) {
   std::vector<std::byte> first;
@@ -128,7 +136,7 @@ Result<std::vector<std::byte>> run_twice(const cpu::Net& before, task::SlotId re
     if (run == 0)
       first = std::move(bytes);
     else if (first != bytes)
-      return error(Code::kInternal, "two runs give different bits");
+      return error(Code::kInternal, "two runs give different bits, ", differences(first, bytes));
   }
   return first;
 }

@@ -10,6 +10,7 @@
 #include "backends/cuda/nvrtc.h"
 #include "backends/cuda/tasks/attention_plan.h"
 #include "backends/cuda/tasks/conv_slide.h"
+#include "backends/cuda/tasks/stream.h"
 #include "tests/goldens/golden_file.h"
 
 namespace tw::gpu {
@@ -59,6 +60,19 @@ std::string gemm(DType dtype, int64_t m, uint8_t variant, const std::string& til
   net.add_task(task);
   net.program.records.back().variant = variant;
   return figures(cat("gemm ", dtype, " ", m, " x 768 x ", n, " ", tile), net);
+}
+
+/// One of tasks/stream.h: a few rows by a weight of 4096 x 4096.
+std::string stream(int64_t m, int variant) {
+  Net net(1);
+  task::GemmTask task;
+  task.a.id = net.add(DType::kBF16, {m, 4096});
+  task.b.id = net.add_immutable(DType::kBF16, {4096, 4096});
+  task.c.id = net.add(DType::kBF16, {m, 4096});
+  pack(net, task.b.id);
+  net.add_task(task);
+  net.program.records.back().variant = static_cast<uint8_t>(variant);
+  return figures(cat("stream bf16 ", m, " x 4096 x 4096, variant ", variant), net);
 }
 
 std::string conv(const Dims& x, const Dims& w, int16_t stride, int16_t pad, int32_t groups = 1,
@@ -177,6 +191,10 @@ std::string all_figures() {
                    cat(tiles[i].name, serial == 1 ? ", slices one after another" : ""),
                    tiles[i].producer ? 4096 : 768);  // where K is in one piece
   text += gemm(DType::kF32, 128, 0, "chosen by the sizes");
+  for (const int64_t m : {1, 16})
+    for (int variant = 2 * static_cast<int>(tiles.size()) + 1;
+         variant <= cuda::last_stream_variant(); ++variant)
+      text += stream(m, variant);
   text +=
       conv({1, 224, 224, 3}, {64, 3, 7, 7}, 2, 3) + conv({1, 56, 56, 64}, {64, 64, 3, 3}, 1, 1) +
       conv({1, 56, 56, 24}, {24, 24, 3, 3}, 1, 1) + conv({1, 56, 56, 256}, {64, 256, 1, 1}, 1, 0) +

@@ -14,6 +14,7 @@
 #include "backends/cuda/place.h"
 #include "backends/cuda/tasks/attention_plan.h"
 #include "backends/cuda/tasks/conv_slide.h"
+#include "backends/cuda/tasks/stream.h"
 #include "task/variants.h"
 
 namespace tw::cuda {
@@ -46,7 +47,8 @@ task::Record without_program(const task::Record& record, task::SideOffset* progr
 std::vector<Candidate> candidates(const TaskView& view) {
   std::vector<Candidate> found;
   std::set<std::string> seen;
-  const auto n_variants = std::max(last_slide_variant(), kAttentionVariants);
+  const auto n_variants =
+      std::max({last_slide_variant(), last_stream_variant(), int{kAttentionVariants}});
   for (int variant = 0; variant <= n_variants; ++variant) {
     task::Record record = view.record;
     record.variant = static_cast<uint8_t>(variant);

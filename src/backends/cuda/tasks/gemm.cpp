@@ -1,6 +1,7 @@
 // gemm: rows of the result are all its dims but the last when b is one matrix; else the dims in
 // front of the last two are a batch of products.
 #include "backends/cuda/tasks/gemm_launch.h"
+#include "backends/cuda/tasks/stream.h"
 #include "backends/cuda/tasks/tasks.h"
 
 namespace tw::cuda {
@@ -67,13 +68,20 @@ Launches launch_task(const task::GemmTask& task, const TaskView& view) {
   }
   product.b = TRY(operand(task.b.id, b_view, b_dims));
   product.b.matrix.levels = 1;  // also where one row makes levels 0
-  const int64_t k_tiles = (product.k * size_bytes(a.dtype) + 127) / 128;
+  const int64_t rows = product.dims.rows(), cols = product.dims.cols();
+  const int elem_bytes = static_cast<int>(size_bytes(a.dtype));
+  product.many_rows = rows > kDecodeRows;
   if (b.immutable())
-    product.n_slices = slices(class_rows(product.dims.rows()), product.dims.cols(), k_tiles);
-  product.many_rows = product.dims.rows() > kDecodeRows;
+    product.n_slices = product.many_rows
+                           ? slices(2 * kDecodeRows, cols, (product.k * elem_bytes + 127) / 128)
+                           : decode_slices(cols, product.k, elem_bytes);
   product.alpha = task.alpha;
   product.epilogue = {task.c.id, task.bias.id, task.extra, task.epilogue};
-  return launch_product(view, product);
+  const uint8_t variant = view.record.variant;
+  const bool as_stream = is_stream_variant(variant) ||
+                         (variant == 0 && b.immutable() && streams(cols, product.k, elem_bytes));
+  return as_stream && fits_stream(view, product) ? launch_stream(view, product)
+                                                 : launch_product(view, product);
 }
 
 }  // namespace tw::cuda

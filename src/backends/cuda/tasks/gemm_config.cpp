@@ -49,7 +49,9 @@ int TileConfig::shared_bytes(int64_t k_tiles) const {
   return std::max(filled * stage_bytes(), rows * (cols + 8) * 4);
 }
 
-int64_t class_rows(int64_t m) { return m <= kDecodeRows ? kDecodeRows : 2 * kDecodeRows; }
+bool streams(int64_t n, int64_t k, int elem_bytes) {
+  return elem_bytes == 2 && k >= 1024 && n * k >= (1 << 20);
+}
 
 int slices(int64_t rows, int64_t n, int64_t k_tiles) {
   // As many as fill the machine once, of at least two tiles of K each.
@@ -58,6 +60,10 @@ int slices(int64_t rows, int64_t n, int64_t k_tiles) {
   for (const int s : {2, 3, 4})
     if (tiles * s <= kProcessors && k_tiles >= 2 * s) best = s;
   return best;
+}
+
+int decode_slices(int64_t n, int64_t k, int elem_bytes) {
+  return streams(n, k, elem_bytes) ? 8 : slices(kDecodeRows, n, (k * elem_bytes + 127) / 128);
 }
 
 double estimate_us(const ProductShape& shape, int n_slices, const GemmChoice& choice) {

@@ -43,13 +43,15 @@ struct ProductShape {
   int64_t k_tiles() const { return (k * elem_bytes + 127) / 128; }
 };
 
-/// Into how many slices K is cut for a sum: 1, 2, 3 or 4. Rows of one product are those that
-/// a weight is sure to meet: 64 or 128 for the classes of a gemm, an image's pixels for a conv.
-int slices(int64_t rows, int64_t n, int64_t k_tiles);
-/// Most rows of a gemm of the decode class.
+/// Most rows of a gemm of the decode class: its numeric class is decode or, with more, prefill.
 inline constexpr int64_t kDecodeRows = 64;
-/// The rows that stand for a gemm's numeric class: decode (up to 64 rows) or prefill.
-int64_t class_rows(int64_t m);
+/// Into how many slices K is cut for a sum: 1, 2, 3 or 4. Rows of one product are those that
+/// a weight is sure to meet: more than kDecodeRows for a gemm, an image's pixels for a conv.
+int slices(int64_t rows, int64_t n, int64_t k_tiles);
+/// Whether the time of a product of a few rows is that of reading its weight (tasks/stream.h).
+bool streams(int64_t n, int64_t k, int elem_bytes);
+/// The same for gemms of the decode class: 8 where a weight streams, a warp each.
+int decode_slices(int64_t n, int64_t k, int elem_bytes);
 
 struct GemmChoice {
   const TileConfig* tile = nullptr;
