@@ -24,7 +24,7 @@ Result<Target> make_cpu(const BuildOptions& options) {
 #ifdef TILEWRIGHT_CUDA
 Result<Target> make_gpu(const BuildOptions& options) {
   return cuda::make_target({options.precision == Precision::kTf32,
-                            {options.timing_cache, options.measure_tactics},
+                            {options.timing_cache, options.measure_tactics, options.progress},
                             1 + options.auxiliary_streams});
 }
 bool gpu_is_here() { return cuda::gpu_is_here(); }

@@ -3,8 +3,12 @@
 #include <dlfcn.h>
 #include <nvrtc.h>
 
+#include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <thread>
 
 #include "base/cat.h"
 
@@ -137,6 +141,35 @@ Result<Compiled> compile_kernel(const std::string& source, const std::string& ar
   const std::lock_guard lock(mutex);
   known[key] = compiled;
   return compiled;
+}
+
+std::vector<Result<Compiled>> compile_kernels(const std::vector<std::string>& sources,
+                                              const std::string& arch,
+                                              const std::function<void(double)>& progress) {
+  std::vector<std::optional<Result<Compiled>>> made(sources.size());
+  std::atomic<size_t> next{0}, n_done{0};
+  const auto compile_next = [&] {
+    const size_t i = next++;
+    if (i >= sources.size()) return false;
+    made[i] = compile_kernel(sources[i], arch);
+    ++n_done;
+    return true;
+  };
+  {
+    std::vector<std::jthread> others;
+    const size_t n_threads = std::max(1U, std::thread::hardware_concurrency());
+    for (size_t t = 1; t < std::min(n_threads, sources.size()); ++t)
+      others.emplace_back([&] {
+        while (compile_next()) {
+        }
+      });
+    while (compile_next())
+      if (progress)
+        progress(static_cast<double>(n_done.load()) / static_cast<double>(sources.size()));
+  }
+  std::vector<Result<Compiled>> results;
+  for (auto& one : made) results.push_back(std::move(*one));
+  return results;
 }
 
 }  // namespace tw::cuda

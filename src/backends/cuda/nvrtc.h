@@ -2,6 +2,7 @@
 // hold what it made.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,12 @@ struct Compiled {
 /// when there is no NVRTC (says what was looked for), with kInternal and the compiler's words when
 /// the source does not compile. A text is compiled once a process. Thread-safe.
 Result<Compiled> compile_kernel(const std::string& source, const std::string& arch);
+
+/// All of `sources`, on all processors; results in their order. `progress`, unless empty, is told
+/// the share that is done, by the thread that calls.
+std::vector<Result<Compiled>> compile_kernels(const std::vector<std::string>& sources,
+                                              const std::string& arch,
+                                              const std::function<void(double)>& progress);
 
 /// "13.0", or why there is none.
 Result<std::string> nvrtc_version();

@@ -1,11 +1,9 @@
 #include "backends/cuda/build/tactics.h"
 
 #include <algorithm>
-#include <atomic>
 #include <deque>
 #include <map>
 #include <set>
-#include <thread>
 
 #include "backends/cuda/build/measure.h"
 #include "backends/cuda/build/sizes.h"
@@ -63,20 +61,16 @@ std::vector<Candidate> candidates(const TaskView& view) {
   return found;
 }
 
-/// Fills the compiler's memory, on all processors.
-void compile_ahead(const std::map<std::string, std::vector<Candidate>>& open) {
+/// Fills the compiler's memory: a failure comes again when it is used.
+void compile_ahead(const std::map<std::string, std::vector<Candidate>>& open,
+                   const BuildProgress& progress) {
   std::set<std::string> sources;
   for (const auto& [task, list] : open)
     for (const Candidate& candidate : list)
       for (const Launch& launch : candidate.launches) sources.insert(launch.source);
-  const std::vector<std::string> all(sources.begin(), sources.end());
-  std::atomic<size_t> next{0};
-  std::vector<std::jthread> threads;
-  for (unsigned t = 0; t < std::max(1U, std::thread::hardware_concurrency()); ++t)
-    threads.emplace_back([&] {
-      for (size_t i = next++; i < all.size(); i = next++)
-        (void)compile_kernel(all[i], "sm_90a");  // a failure comes again when it is used
-    });
+  compile_kernels({sources.begin(), sources.end()}, "sm_90a", [&](double share) {
+    if (progress) progress("compiling variants", share);
+  });
 }
 
 bool compiles(const Candidate& candidate) {
@@ -164,8 +158,8 @@ class Questions {
 };
 
 /// Measures what the cache does not hold.
-Result<void> measure_open(const Questions& questions, TimingCache& cache,
-                          std::vector<std::string>& reports) {
+Result<void> measure_open(const Questions& questions, const BuildProgress& progress,
+                          TimingCache& cache, std::vector<std::string>& reports) {
   std::map<std::string, std::vector<Candidate>> open;
   std::map<std::string, const Asked*> example;
   for (const Asked& asked : questions.list()) {
@@ -173,8 +167,10 @@ Result<void> measure_open(const Questions& questions, TimingCache& cache,
     open[asked.signature] = candidates(asked.view());
     example[asked.signature] = &asked;
   }
-  compile_ahead(open);
+  compile_ahead(open, progress);
+  double n_begun = 0;
   for (const auto& [task, list] : open) {
+    if (progress) progress("measuring variants", n_begun++ / static_cast<double>(open.size()));
     if (list.size() < 2) continue;
     const Asked& asked = *example[task];
     std::string measured;
@@ -255,7 +251,7 @@ Result<void> choose_variants(const task::Program& program, std::vector<task::Dra
       TimingCache::read(options.timing_cache, cat(device, " kernels ", kernels_version()), warning);
   if (!warning.empty()) reports.push_back(warning);
   const Questions questions(program, tasks);
-  if (!device.empty()) TRY(measure_open(questions, cache, reports));
+  if (!device.empty()) TRY(measure_open(questions, options.progress, cache, reports));
   set_variants(questions, cache, tasks, reports);
   return options.timing_cache.empty() ? Result<void>{} : cache.write(options.timing_cache);
 }

@@ -3,6 +3,7 @@
 // sizes are open it is measured at several, and each task gets ranges of its own.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,9 +12,13 @@
 
 namespace tw::cuda {
 
+/// Told what a build is at, by the thread that builds; may be empty.
+using BuildProgress = std::function<void(const char* step, double fraction)>;
+
 struct TacticOptions {
   std::string timing_cache;  // a file; empty: none
   bool measure = true;       // where there is a GPU
+  BuildProgress progress = {};
 };
 
 /// Sets the variants of tasks that have a choice; `program` is made of them at sample sizes.

@@ -2,10 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
-#include <atomic>
 #include <map>
-#include <thread>
 
 #include "backends/cuda/build/pack.h"
 #include "backends/cuda/build/sizes.h"
@@ -54,28 +51,21 @@ void collect_sources(const task::Program& program, Sources& sources) {
   }
 }
 
-Result<std::vector<plan::Kernel>> compile_all(const Sources& sources) {
+Result<std::vector<plan::Kernel>> compile_all(const Sources& sources,
+                                              const BuildProgress& progress) {
+  std::vector<std::string> texts;
+  for (const auto& [source, required] : sources) texts.push_back(source);
+  std::vector<Result<Compiled>> compiled =
+      compile_kernels(texts, std::string(kComputeTarget), [&](double share) {
+        if (progress) progress("compiling kernels", share);
+      });
   std::vector<plan::Kernel> kernels;
-  for (const auto& [source, required] : sources) kernels.push_back({source, {}});
-  std::vector<std::optional<Error>> failures(kernels.size());
-  std::atomic<size_t> next{0};
-  const auto work = [&] {
-    for (size_t i = next++; i < kernels.size(); i = next++) {
-      auto compiled = compile_kernel(kernels[i].source, std::string(kComputeTarget));
-      if (compiled.ok())
-        kernels[i].code = std::move(compiled).take().cubin;
-      else
-        failures[i] = compiled.error();
-    }
-  };
-  std::vector<std::jthread> threads;
-  const unsigned n_threads = std::max(1U, std::thread::hardware_concurrency());
-  for (unsigned t = 1; t < n_threads && t < kernels.size(); ++t) threads.emplace_back(work);
-  work();
-  threads.clear();
-  for (size_t i = 0; i < kernels.size(); ++i)
-    if (failures[i] && sources.at(kernels[i].source)) return *failures[i];
-  std::erase_if(kernels, [](const plan::Kernel& kernel) { return kernel.code.empty(); });
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (compiled[i].ok())
+      kernels.push_back({texts[i], std::move(compiled[i]).take().cubin});
+    else if (sources.at(texts[i]))
+      return compiled[i].error();
+  }
   return kernels;
 }
 
@@ -129,7 +119,7 @@ class Target : public planner::TargetServices {
         if (other.ok()) collect_sources(other.value(), sources);
       }
     }
-    return compile_all(sources);
+    return compile_all(sources, options_.tactics.progress);
   }
 
  private:
