@@ -177,6 +177,79 @@ Result<Opened> open_plan(const std::string& path) {
   return opened;
 }
 
+/// A section as it is written.
+struct Part {
+  std::string_view name;
+  std::span<const std::byte> bytes;
+};
+
+/// Sizes and places; the hashes follow.
+Header header_of(std::span<const Part> parts) {
+  Header header;
+  header.n_sections = static_cast<uint32_t>(parts.size());
+  // The number of checksums moves the begin of the data only in whole pages, which does not change
+  // the number of checksums.
+  uint64_t data_bytes = 0;
+  for (const Part& part : parts) data_bytes = round_up(data_bytes) + part.bytes.size();
+  header.n_chunks = (data_bytes + kChunkBytes - 1) / kChunkBytes;
+  header.data_begin = round_up(sizeof(Header) + header.n_sections * sizeof(Section) +
+                               header.n_chunks * sizeof(uint64_t));
+  header.file_bytes = header.data_begin + data_bytes;
+  return header;
+}
+
+void put_sections(ByteWriter& table, std::span<const Part> parts, uint64_t at) {
+  for (const Part& part : parts) {
+    at = round_up(at);
+    Section section;
+    std::copy(part.name.begin(), part.name.end(), section.name.begin());
+    section.offset = at;
+    section.bytes = part.bytes.size();
+    table.put(section);
+    at += part.bytes.size();
+  }
+}
+
+/// The data in order; the padding between sections is zero.
+template <class Emit>
+Result<void> for_each_piece(std::span<const Part> parts, const Emit& emit) {
+  static constexpr std::array<std::byte, kPage> kZeros{};
+  uint64_t position = 0;
+  for (const Part& part : parts) {
+    TRY(emit(std::span<const std::byte>(kZeros).first(round_up(position) - position)));
+    TRY(emit(part.bytes));
+    position = round_up(position) + part.bytes.size();
+  }
+  return {};
+}
+
+/// A checksum each kChunkBytes of what is added, put into a table.
+class ChunkSums {
+ public:
+  explicit ChunkSums(ByteWriter& table) : table_(table) { XXH3_64bits_reset(&state_); }
+
+  void add(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+      const size_t n = std::min<size_t>(bytes.size(), kChunkBytes - in_chunk_);
+      XXH3_64bits_update(&state_, bytes.data(), n);
+      bytes = bytes.subspan(n);
+      in_chunk_ += n;
+      if (in_chunk_ == kChunkBytes) finish();
+    }
+  }
+  void finish() {
+    if (in_chunk_ == 0) return;
+    table_.put(static_cast<uint64_t>(XXH3_64bits_digest(&state_)));
+    XXH3_64bits_reset(&state_);
+    in_chunk_ = 0;
+  }
+
+ private:
+  ByteWriter& table_;
+  XXH3_state_t state_;
+  uint64_t in_chunk_ = 0;
+};
+
 }  // namespace
 
 std::string_view contract_value(const Contract& contract, std::string_view key) {
@@ -192,59 +265,22 @@ Result<int64_t> write_plan(const Plan& plan, const std::string& path) {
   put_hsd(hsd, plan.programs);
   put_names(names, plan);
   put_kernels(kernels, plan.kernels);
-  const std::pair<std::string_view, std::span<const std::byte>> parts[] = {
-      {"contract", contract.bytes()}, {"procedure", procedure.bytes()}, {"hsd", hsd.bytes()},
-      {"names", names.bytes()},       {"kernels", kernels.bytes()},     {"weights", plan.weights}};
-  Header header;
-  header.n_sections = static_cast<uint32_t>(std::size(parts));
-  // The number of checksums moves the begin of the data only in whole pages, which does not change
-  // the number of checksums.
-  uint64_t data_bytes = 0;
-  for (const auto& [name, bytes] : parts) data_bytes = round_up(data_bytes) + bytes.size();
-  header.n_chunks = (data_bytes + kChunkBytes - 1) / kChunkBytes;
-  header.data_begin = round_up(sizeof(Header) + header.n_sections * sizeof(Section) +
-                               header.n_chunks * sizeof(uint64_t));
-  header.file_bytes = header.data_begin + data_bytes;
+  const std::array<Part, 6> parts = {{{"contract", contract.bytes()},
+                                      {"procedure", procedure.bytes()},
+                                      {"hsd", hsd.bytes()},
+                                      {"names", names.bytes()},
+                                      {"kernels", kernels.bytes()},
+                                      {"weights", plan.weights}}};
+  Header header = header_of(parts);
   ByteWriter table;
-  uint64_t at = header.data_begin;
-  for (const auto& [name, bytes] : parts) {
-    at = round_up(at);
-    Section section;
-    std::copy(name.begin(), name.end(), section.name.begin());
-    section.offset = at;
-    section.bytes = bytes.size();
-    table.put(section);
-    at += bytes.size();
-  }
-  // Checksums need the data in order: one pass that hashes, one that writes. The padding between
-  // sections is zero.
-  const auto for_each_part = [&](auto&& emit) -> Result<void> {
-    static constexpr std::array<std::byte, kPage> kZeros{};
-    uint64_t position = 0;
-    for (const auto& [name, bytes] : parts) {
-      TRY(emit(std::span(kZeros).first(round_up(position) - position)));
-      TRY(emit(bytes));
-      position = round_up(position) + bytes.size();
-    }
-    return {};
-  };
-  XXH3_state_t state;
-  XXH3_64bits_reset(&state);
-  uint64_t in_chunk = 0;
-  TRY(for_each_part([&](std::span<const std::byte> bytes) -> Result<void> {
-    while (!bytes.empty()) {
-      const size_t n = std::min<size_t>(bytes.size(), kChunkBytes - in_chunk);
-      XXH3_64bits_update(&state, bytes.data(), n);
-      bytes = bytes.subspan(n);
-      in_chunk += n;
-      if (in_chunk < kChunkBytes) continue;
-      table.put(static_cast<uint64_t>(XXH3_64bits_digest(&state)));
-      XXH3_64bits_reset(&state);
-      in_chunk = 0;
-    }
+  put_sections(table, parts, header.data_begin);
+  // Checksums need the data in order: one pass that hashes, one that writes.
+  ChunkSums sums(table);
+  TRY(for_each_piece(parts, [&](std::span<const std::byte> bytes) -> Result<void> {
+    sums.add(bytes);
     return {};
   }));
-  if (in_chunk > 0) table.put(static_cast<uint64_t>(XXH3_64bits_digest(&state)));
+  sums.finish();
   table.pad_to(header.data_begin - sizeof(Header));
   header.table_hash = hash(table.bytes());
   header.header_hash = hash_of(header);
@@ -252,7 +288,7 @@ Result<int64_t> write_plan(const Plan& plan, const std::string& path) {
   AtomicFile file = TRY(AtomicFile::create(path));
   TRY(file.write(bytes_of(header)));
   TRY(file.write(table.bytes()));
-  TRY(for_each_part([&](std::span<const std::byte> bytes) { return file.write(bytes); }));
+  TRY(for_each_piece(parts, [&](std::span<const std::byte> bytes) { return file.write(bytes); }));
   TRY(file.commit());
   return static_cast<int64_t>(header.file_bytes);
 }

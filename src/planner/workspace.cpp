@@ -13,6 +13,33 @@ std::vector<Dim> row_major(const ir::Shape& dims) {
   return strides;
 }
 
+/// The step of a control flow node whose operands are in registers.
+void append(plan::Procedure& procedure, const PendingControl& control,
+            const std::vector<plan::Register>& in, const std::vector<plan::Register>& out) {
+  const size_t n_carried = control.n_carried, n_scanned = control.n_scanned;
+  const auto part = [&](size_t begin, size_t end) {
+    return std::vector<plan::Register>(in.begin() + static_cast<long>(begin),
+                                       in.begin() + static_cast<long>(end));
+  };
+  switch (control.kind) {
+    case PendingControl::Kind::kIf:
+      procedure.steps.emplace_back(plan::IfStep{in[0], part(1, in.size()), out, control.bodies[0],
+                                                control.bodies[1], control.then_refusal,
+                                                control.else_refusal});
+      return;
+    case PendingControl::Kind::kLoop:
+      procedure.steps.emplace_back(plan::LoopStep{in[0], in[1], part(2, 2 + n_carried),
+                                                  part(2 + n_carried, in.size()), out,
+                                                  control.bodies[0]});
+      return;
+    case PendingControl::Kind::kScan:
+      procedure.steps.emplace_back(
+          plan::ScanStep{part(0, n_carried), part(n_carried, n_carried + n_scanned),
+                         part(n_carried + n_scanned, in.size()), out, control.bodies[0]});
+      return;
+  }
+}
+
 }  // namespace
 
 size_t SharedOutput::add_weight(const std::string& name, const Tensor& tensor) {
@@ -238,6 +265,20 @@ std::vector<Uses> Workspace::uses_of_steps() const {
   return uses;
 }
 
+std::vector<std::set<SlotId>> Workspace::live_after_steps(
+    const std::vector<Uses>& uses, const std::vector<SlotId>& outputs) const {
+  std::set<SlotId> needed(outputs.begin(), outputs.end());
+  std::vector<std::set<SlotId>> live(steps_.size());
+  for (size_t s = steps_.size(); s-- > 0;) {
+    for (const SlotId id : uses[s].writes)
+      if (needed.contains(id)) live[s].insert(id);
+    for (const SlotId id : uses[s].reads)
+      if (!weight_of_.contains(id) || !std::holds_alternative<Segment>(steps_[s]))
+        needed.insert(id);
+  }
+  return live;
+}
+
 Result<plan::Procedure> Workspace::finish(const std::string& name,
                                           const std::vector<SlotId>& inputs,
                                           const std::vector<SlotId>& outputs) {
@@ -249,16 +290,7 @@ Result<plan::Procedure> Workspace::finish(const std::string& name,
   for (const Uses& step : uses) made.insert(step.writes.begin(), step.writes.end());
   plan::Procedure procedure;
   for (const SlotId id : inputs) register_of(id, procedure);
-  std::set<SlotId> needed(outputs.begin(),
-                          outputs.end());  // roots that a later step or the caller reads
-  std::vector<std::set<SlotId>> live_out(steps_.size());
-  for (size_t s = steps_.size(); s-- > 0;) {
-    for (const SlotId id : uses[s].writes)
-      if (needed.contains(id)) live_out[s].insert(id);
-    for (const SlotId id : uses[s].reads)
-      if (!weight_of_.contains(id) || !std::holds_alternative<Segment>(steps_[s]))
-        needed.insert(id);
-  }
+  const std::vector<std::set<SlotId>> live_out = live_after_steps(uses, outputs);
   for (size_t s = 0; s < steps_.size(); ++s) {
     const auto regs = [&](const std::vector<SlotId>& ids) {
       std::vector<plan::Register> list;
@@ -281,24 +313,7 @@ Result<plan::Procedure> Workspace::finish(const std::string& name,
           register_of(slot(bind->source).info.root, procedure), bind->symbols, bind->from_dims});
     } else {
       const auto& control = std::get<PendingControl>(steps_[s]);
-      const std::vector<plan::Register> in = regs(control.inputs), out = regs(control.outputs);
-      const auto part = [&](size_t begin, size_t end) {
-        return std::vector<plan::Register>(in.begin() + static_cast<long>(begin),
-                                           in.begin() + static_cast<long>(end));
-      };
-      if (control.kind == PendingControl::Kind::kIf)
-        procedure.steps.emplace_back(plan::IfStep{in[0], part(1, in.size()), out, control.bodies[0],
-                                                  control.bodies[1], control.then_refusal,
-                                                  control.else_refusal});
-      else if (control.kind == PendingControl::Kind::kLoop)
-        procedure.steps.emplace_back(plan::LoopStep{in[0], in[1], part(2, 2 + control.n_carried),
-                                                    part(2 + control.n_carried, in.size()), out,
-                                                    control.bodies[0]});
-      else
-        procedure.steps.emplace_back(plan::ScanStep{
-            part(0, control.n_carried),
-            part(control.n_carried, control.n_carried + control.n_scanned),
-            part(control.n_carried + control.n_scanned, in.size()), out, control.bodies[0]});
+      append(procedure, control, regs(control.inputs), regs(control.outputs));
     }
   }
   for (const SlotId id : outputs) procedure.output_registers.push_back(register_of(id, procedure));

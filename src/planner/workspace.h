@@ -90,6 +90,9 @@ class Workspace {
   bool is_unwritten(task::SlotId root, const std::set<task::SlotId>& written) const;
   Uses uses_of(const Pending& step) const;
   std::vector<Uses> uses_of_steps() const;
+  /// Roots that each step writes and that a later one or the caller reads.
+  std::vector<std::set<task::SlotId>> live_after_steps(
+      const std::vector<Uses>& uses, const std::vector<task::SlotId>& outputs) const;
   Result<void> pack_weights();
   task::Draft make_draft(const Segment& segment, const std::set<task::SlotId>& live_in,
                          const std::set<task::SlotId>& live_out) const;
