@@ -17,13 +17,13 @@
 namespace tw::gpu {
 namespace {
 
-Result<ir::Graph> rows_of_a_product(const Dim& n) {
+Result<ir::Graph> rows_of_a_product(const Dim& n, int64_t k) {
   ir::Graph graph;
   graph.name = "rows_of_a_product";
-  const ir::ValueId x = add_input(graph, "x", DType::kF32, {n, Dim(64)});
+  const ir::ValueId x = add_input(graph, "x", DType::kF32, {n, Dim(k)});
   const ir::ValueId rows = add_input(graph, "rows", DType::kI64, {Dim(4)});
   ir::GraphBuilder b(graph, graph.nodes, "n");
-  Tensor weight = TRY(Tensor::try_make(DType::kF32, Dims{64, 64}));
+  Tensor weight = TRY(Tensor::try_make(DType::kF32, Dims{k, k}));
   for (int64_t i = 0; i < weight.count(); ++i) weight.set_float(i, 0.25);
   const ir::ValueId product = TRY(b.op("matmul", {x, b.constant(std::move(weight))}));
   graph.outputs = {TRY(b.op("gather", {product, rows}, {{"axis", int64_t{0}}}))};
@@ -31,12 +31,12 @@ Result<ir::Graph> rows_of_a_product(const Dim& n) {
 }
 
 /// The plan as a file, measuring nothing: variants come from `timing_cache` or the cost model.
-Result<void> build(const std::string& path, const std::string& timing_cache,
-                   const Dim& n = Dim(16)) {
+Result<void> build(const std::string& path, const std::string& timing_cache, const Dim& n = Dim(16),
+                   int64_t k = 64) {
   compiler::CompileOptions options;
   options.compute_type = DType::kF16;
   const plan::Plan plan = TRY(compiler::compile(
-      TRY(rows_of_a_product(n)), *cuda::make_target({false, {timing_cache, false}}), options));
+      TRY(rows_of_a_product(n, k)), *cuda::make_target({false, {timing_cache, false}}), options));
   TRY(plan::write_plan(plan, path));
   return {};
 }
@@ -122,6 +122,21 @@ TEST_F(GpuPlan, HasTheKernelsOfWhateverARangePicks) {
   const plan::Plan plan = value_of(plan::read_plan(file("plan")));
   for (int64_t n = 1; n < 700; ++n)
     EXPECT_EQ(n_missing(plan, value_of(task::instantiate(plan.programs[0], {n}))), 0) << n;
+}
+
+TEST_F(GpuPlan, StreamsAFewRowsOfALargeProductAndHasTheKernels) {
+  ASSERT_TRUE(build(file("plan"), "", Dim::symbol("n"), 1024).ok());
+  const plan::Plan plan = value_of(plan::read_plan(file("plan")));
+  for (int64_t n = 1; n < 80; ++n) {
+    const task::Program program = value_of(task::instantiate(plan.programs[0], {n}));
+    EXPECT_EQ(n_missing(plan, program), 0) << n;
+    const auto streams = [&](const task::Record& record) {
+      return record.kind == task::Tasks::number_of<task::GemmTask>() &&
+             value_of(cuda::make_launches({record, program.slots, program.side}))[0].source.find(
+                 "run_stream") != std::string::npos;
+    };
+    EXPECT_EQ(std::ranges::any_of(program.records, streams), n <= 16) << n;
+  }
 }
 
 TEST_F(GpuPlan, NamesItsVersionsInTheContract) {
