@@ -12,8 +12,7 @@ constexpr int kUnitRows = 16, kSlotBytes = kUnitRows * 128, kMostDepth = 24;
 /// Units of a pass: a variant each.
 constexpr int kUnits[] = {2, 4};
 /// What a block needs of shared memory, and what it takes: more than half, so that no
-/// multiprocessor has two blocks while another has none. One copies a box in 60 ns, which two would
-/// have to share.
+/// multiprocessor has two blocks while another has none (README.md: A few rows, in plans).
 constexpr int kRoom = 113 * 1024, kTaken = 115 * 1024;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
