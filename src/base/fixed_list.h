@@ -28,6 +28,12 @@ class FixedList {
     size_ = size;
   }
   constexpr void clear() { size_ = 0; }
+  /// This list and `more` behind it.
+  constexpr FixedList with(std::initializer_list<T> more) const {
+    FixedList list = *this;
+    for (const T& item : more) list.push_back(item);
+    return list;
+  }
 
   constexpr size_t size() const { return size_; }
   constexpr bool empty() const { return size_ == 0; }

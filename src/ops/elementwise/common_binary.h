@@ -12,6 +12,22 @@ namespace tw::ops {
 
 using Cases = FixedList<std::string_view, 24>;
 
+/// Of max and min.
+inline constexpr Cases kExtremumCases = {
+    "f32[1,64,768] f32[768]",
+    "f32[7] f32[4,1,7] f32[1]",
+    "f32[2,0] f32[1]",
+    "f32[3]",
+    "f32[] f32[5]",
+    "f64[3] f64[3]",
+    "f16[5,7] f16[7]",
+    "bf16[9] bf16[9] bf16[9]",
+    "i32[3,5] i32[5]",
+    "i8{-1,1} i8{1,-1}",
+    "u8[5] u8[5]",
+    "u64{18446744073709549568,1} u64{1,2}",
+};
+
 /// Equal shapes, a row, a column, added dims, both sides stretched, an empty dim, scalars; floats
 /// and integers.
 inline constexpr Cases kNumberPairCases = {

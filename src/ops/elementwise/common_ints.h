@@ -55,4 +55,18 @@ Dim equal_to(const Dim& a, const Dim& b);
 Dim larger_dim(const Dim& a, const Dim& b);
 Dim smaller_dim(const Dim& a, const Dim& b);
 
+/// infer hook of max and min: known numbers go through kFold (Dim, Dim) -> Dim.
+template <auto kFold>
+Result<void> infer_extremum(ir::InferContext& c) {
+  TRY(infer_broadcast<kNumbers>(c));
+  const bool fits = c.in(0).dtype != DType::kU64;  // a Dim cannot hold the upper half of u64
+  propagate_ints(c, [fits](std::span<const Dim> x) -> std::optional<Dim> {
+    if (!fits) return std::nullopt;
+    Dim value = x[0];
+    for (size_t i = 1; i < x.size(); ++i) value = kFold(value, x[i]);
+    return value;
+  });
+  return {};
+}
+
 }  // namespace tw::ops

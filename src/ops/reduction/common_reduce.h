@@ -34,24 +34,23 @@ inline constexpr Cases kReduceFloatCases = {
     "bf16[9] i64{0}",
 };
 /// As above, and integers.
-inline constexpr Cases kReduceNumberCases = {
-    "f32[1,64,768] i64{-1}",
-    "f32[1,16,7,7] i64{2,3} ; keepdims=0",
-    "f32[3,5]",
-    "f32[3,5] ; keepdims=0",
-    "f32[3,5] ; noop_with_empty_axes=1",
-    "f32[2,0,3] i64{1}",
-    "f32[2,0,3] i64{0} ; keepdims=0",
-    "f32[]",
-    "f32[1,1] i64{0,1}",
-    "f64[3,5] i64{0}",
-    "f16[5,7] i64{1}",
-    "bf16[9] i64{0}",
+inline constexpr Cases kReduceNumberCases = kReduceFloatCases.with({
     "i32[3,5] i64{1}",
     "i64{7,-3,5} i64{0} ; keepdims=0",
     "i32[2,0] i64{1}",
     "u8[4,3] i64{0}",
-};
+});
+/// Of reductions that every type has, and whose empty sums are the type's bounds.
+inline constexpr Cases kReduceBoundCases = kReduceFloatCases.with({
+    "i32[3,5] i64{1}",
+    "i64{7,-3,5} i64{0} ; keepdims=0",
+    "i8[2,0] i64{1}",
+    "u8[4,3] i64{0}",
+    "u16[2,0] i64{1}",
+    "bool[3,5] i64{1}",
+    "bool[2,0] i64{1} ; keepdims=0",
+    "u64{18446744073709549568,1} i64{0}",
+});
 
 /// Bit d is set when dim d is reduced. Empty `axes` stand for all dims, or none when
 /// `noop_with_empty_axes`.
