@@ -134,6 +134,36 @@ double attention_at(Net& net, const task::AttentionTask& t, const Dims& at) {
   return sum / total;
 }
 
+/// Views as an expansion leaves them: of step 0 along what is summed.
+TEST(GemmTask, SumsOverARowThatRepeats) {
+  for (const int64_t m : {5, 70}) {
+    Net net(6);
+    task::GemmTask task;
+    task.a.id = net.add(DType::kF32, {m, 17});
+    task.b.id = net.add(DType::kF32, {17, 20});
+    task.c.id = net.add(DType::kF32, {m, 20});
+    net.slot(task.b.id).strides[0] = 0;
+    net.add_task(task);
+    expect_result(
+        net, task.c.id, [&](const Dims& at) { return gemm_at(net, task, at); },
+        tolerance(DType::kF32));
+  }
+}
+
+TEST(AttentionTask, SumsOverValuesThatRepeat) {
+  Net net(7);
+  task::AttentionTask task;
+  task.q.id = net.add(DType::kF32, {1, 6, 2, 4});
+  task.k.id = net.add(DType::kF32, {1, 9, 2, 4});
+  task.v.id = net.add(DType::kF32, {1, 9, 2, 4});
+  task.y.id = net.add(DType::kF32, {1, 6, 2, 4});
+  net.slot(task.v.id).strides[1] = 0;
+  net.add_task(task);
+  expect_result(
+      net, task.y.id, [&](const Dims& at) { return attention_at(net, task, at); },
+      tolerance(DType::kF32));
+}
+
 TEST(AttentionTask, MatchesDoubleLoops) {
   const AttentionCase cases[] = {{2, 10, 10, 4, 4, 8, false, true},
                                  {1, 130, 130, 2, 1, 16, true, false},

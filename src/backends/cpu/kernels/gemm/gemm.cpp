@@ -25,7 +25,8 @@ struct Product {
   const float* a;
   int64_t lda;
   const float* b;
-  int64_t ldb;  // 0 when B is packed
+  bool packed_b;
+  int64_t ldb;  // of a row-major B; 0: one row for all
   const float* bias;
   float* c;
   int64_t ldc;
@@ -94,7 +95,7 @@ void multiply_block(const Product& p, int64_t row, int64_t rows, int64_t col, in
   const int64_t width = cols > kPanel ? kPanel : (cols + kLanes - 1) / kLanes * kLanes;
   // A row-major B spreads a panel over many pages, which many rows repay gathering. A part of a
   // vector is always copied, so that nothing past its rows is read.
-  const bool copy_b = p.ldb != 0 && (rows >= kCopyRows || cols % kLanes != 0);
+  const bool copy_b = !p.packed_b && (rows >= kCopyRows || cols % kLanes != 0);
   for (Chunk chunk = first_chunk(p);; chunk = next_chunk(p, chunk)) {
     const int64_t k0 = chunk.tap * p.k_per_tap + chunk.offset;
     const int64_t k = chunk.n_taps * chunk.k;
@@ -102,7 +103,7 @@ void multiply_block(const Product& p, int64_t row, int64_t rows, int64_t col, in
     t.n_taps = chunk.n_taps;
     t.a_offset = chunk.offset;
     t.k = chunk.k;
-    if (p.ldb == 0) {
+    if (p.packed_b) {
       t.b = p.b + col * k_total + k0 * width;
       t.b_step = width;
       t.b_panel_step = kPanel * k_total;
@@ -140,7 +141,7 @@ void multiply(const Product& p) {
       const int64_t left = p.n - col;
       int64_t cols = left >= wide ? wide : min(kPanel, left);
       // The part of a vector at the end of a row-major B goes alone.
-      if (p.ldb != 0 && rows < kCopyRows && cols > kLanes) cols -= cols % kLanes;
+      if (!p.packed_b && rows < kCopyRows && cols > kLanes) cols -= cols % kLanes;
       multiply_block(p, row, rows, col, cols);
       col += cols;
     }
@@ -157,6 +158,7 @@ Product plain_product(const GemmArgs& g) {
           .a = g.a,
           .lda = g.lda,
           .b = g.b,
+          .packed_b = true,
           .ldb = 0,
           .bias = g.bias,
           .c = g.c,
@@ -169,6 +171,7 @@ void gemm(const GemmArgs& args) { multiply(plain_product(args)); }
 
 void gemm_row_major_b(const GemmArgs& args) {
   Product p = plain_product(args);
+  p.packed_b = false;
   p.ldb = args.ldb;
   multiply(p);
 }
@@ -183,6 +186,7 @@ void igemm(const IgemmArgs& args) {
             .a = nullptr,
             .lda = 0,
             .b = args.b,
+            .packed_b = true,
             .ldb = 0,
             .bias = args.bias,
             .c = args.c,

@@ -93,6 +93,23 @@ TEST_P(GemmTest, PackedAndRowMajorMatchDoubleAndEachOther) {
   }
 }
 
+TEST_P(GemmTest, ARowOfBThatRepeatsIsReadAgain) {
+  for (const Case& size : {Case{3, 5, 9}, Case{6, 4, 6}, Case{70, 100, 300}}) {
+    const Operands o(k(), rng, size);
+    Guarded<float> packed(k().packed_b_elems(size.k, size.n), 0), want = o.output(),
+                                                                  found = o.output();
+    k().pack_b(o.b.data(), 0, 1, size.k, size.n, packed.data());
+    GemmArgs args = o.args(want.data());
+    args.b = packed.data();
+    k().gemm(args);
+    args.b = o.b.data();
+    args.ldb = 0;
+    args.c = found.data();
+    k().gemm_row_major_b(args);
+    expect_same(want, found);
+  }
+}
+
 TEST_P(GemmTest, SplittingRowsAndColumnsKeepsBits) {
   const Operands o(k(), rng, {61, 300, 450});
   Guarded<float> whole = o.output();
