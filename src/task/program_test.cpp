@@ -200,6 +200,34 @@ TEST(Verify, AResizeOfNothingIntoSomethingIsRefused) {
   }
 }
 
+/// Where a packed operand lies follows from the kind, which only products know.
+TEST(Verify, AWeightOfARecurrentLayerIsNotPacked) {
+  for (const Layout layout : {Layout::kStrided, Layout::kPanels}) {
+    DraftBuilder b;
+    RecurrentTask task;
+    task.x.id = b.input({Dim(3), Dim(1), Dim(2)}, "x");
+    task.w.id = b.input({Dim(1), Dim(12), Dim(2)}, "w");
+    task.r.id = b.input({Dim(1), Dim(12), Dim(3)}, "r");
+    task.y.id = b.output({Dim(3), Dim(1), Dim(1), Dim(3)}, "y");
+    b.draft.slots[index(task.w.id)].info.layout = layout;
+    b.emit(task, "lstm");
+    const auto built = build_program(b.draft, {}, {}, {});
+    EXPECT_EQ(built.ok() ? "" : built.error().message,
+              layout == Layout::kStrided ? "" : "lstm: operand 'w' may not be packed");
+  }
+}
+
+TEST(Verify, AnArenaOfLessThanNothingIsRefused) {
+  DraftBuilder b;
+  const SlotId x = b.input({Dim(4)}, "x"), y = b.output({Dim(4)}, "y");
+  b.unary(x, y, "one");
+  Program program = build_program(b.draft, {}, {}, {}).value();
+  ASSERT_TRUE(verify(program).ok());
+  program.arena_bytes = -1;
+  ASSERT_FALSE(verify(program).ok());
+  EXPECT_EQ(verify(program).error().message, "an arena of -1 bytes");
+}
+
 TEST(Verify, AResizeByNoScaleIsRefused) {
   for (const float scale : {0.0F, -1.0F, std::numeric_limits<float>::infinity(),
                             std::numeric_limits<float>::quiet_NaN()}) {

@@ -408,6 +408,16 @@ class Validator {
 
 }  // namespace
 
+namespace {
+
+/// Kinds that know how their weights are packed. What the others read follows from strides.
+bool may_be_packed(uint8_t kind, std::string_view operand) {
+  return (kind == Tasks::number_of<GemmTask>() && operand == "b") ||
+         (kind == Tasks::number_of<ConvTask>() && operand == "w");
+}
+
+}  // namespace
+
 Result<void> validate(const Record& record, Slots slots, std::span<const std::byte> side) {
   if (record.kind >= Tasks::kCount)
     return error(Code::kCorrupt, "unknown kind of task ", record.kind);
@@ -418,9 +428,8 @@ Result<void> validate(const Record& record, Slots slots, std::span<const std::by
   for (const Operand& operand : all) {
     const SlotInfo& slot = slots[index(operand.slot)];
     if (slot.layout == Layout::kStrided) continue;
-    const std::string_view name = operand.name;
-    if (operand.mode != Mode::kRead || (name != "b" && name != "w"))
-      return error(Code::kCorrupt, "operand '", name, "' may not be packed");
+    if (!may_be_packed(record.kind, operand.name))
+      return error(Code::kCorrupt, "operand '", operand.name, "' may not be packed");
   }
   return visit(record, [&](const auto& task) { return Validator(slots, side)(task); });
 }

@@ -122,6 +122,8 @@ Result<void> verify_sizes(const Program& program) {
 }
 
 Result<void> verify_slots(const Program& program) {
+  if (program.arena_bytes < 0)
+    return error(Code::kCorrupt, "an arena of ", program.arena_bytes, " bytes");
   for (size_t i = 0; i < program.slots.size(); ++i) {
     TRY(check_description(program, i));
     TRY(check_storage(program, i));
