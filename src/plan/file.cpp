@@ -150,8 +150,8 @@ Result<Opened> open_plan(const std::string& path) {
   const auto table = bytes.subspan(sizeof(Header), header.data_begin - sizeof(Header));
   TRY(check_hash("the section table", header.table_hash, hash(table)));
   opened.sections.resize(header.n_sections);
-  std::memcpy(static_cast<void*>(opened.sections.data()), table.data(),
-              header.n_sections * sizeof(Section));
+  const auto sections = std::as_writable_bytes(std::span(opened.sections));
+  std::copy_n(table.begin(), sections.size(), sections.begin());
   for (Section& section : opened.sections) {
     section.name.back() = '\0';
     if (section.offset < header.data_begin || section.offset > bytes.size() ||
@@ -166,8 +166,8 @@ Result<Opened> open_plan(const std::string& path) {
     return error(Code::kCorrupt, "has ", header.n_chunks, " checksums for ", data.size(),
                  " bytes, expected ", n_chunks);
   std::vector<uint64_t> expected(header.n_chunks);
-  std::memcpy(expected.data(), table.data() + header.n_sections * sizeof(Section),
-              header.n_chunks * sizeof(uint64_t));
+  const auto sums = std::as_writable_bytes(std::span(expected));
+  std::copy_n(table.begin() + static_cast<long>(sections.size()), sums.size(), sums.begin());
   if (const auto bad = find_bad_chunk(data, expected)) {
     const uint64_t begin = header.data_begin + *bad * kChunkBytes;
     const std::string place =
